@@ -1,0 +1,222 @@
+"""The seam between a sandbox and what runs the program.
+
+An engine is handed doors and limits and gives back an instance; an instance runs a program and gives back
+an outcome. Engines know nothing about tools beyond the doors, and nothing about results beyond the outcome.
+Engines of others register under the entry point group `codeact.engines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Literal, Protocol, runtime_checkable
+
+from codeact.limits import Limits
+
+Kind = Literal[
+    "syntax", "denied", "runtime", "tool", "timeout", "fuel", "memory", "stack", "calls", "output", "value", "host"
+]
+"""Why a run failed. `syntax`, `denied`, `runtime`, `tool` and `value` are the program's to mend; `timeout`,
+`fuel`, `memory`, `stack`, `calls` and `output` are limits; `host` is a fault of the sandbox itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of the program's own traceback: `line` counts from 1 in the text the model wrote."""
+
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a program did not finish, as the engine saw it.
+
+    Attributes:
+        kind: see `Kind`.
+        type: the name of the exception's type, or of the limit's error (`TimeoutError`, `MemoryError` …).
+        message: its text, already bounded and free of host paths.
+        frames: the program's own frames, outermost first; the last one names the failing line.
+        offset: for a syntax error the column, from 1; otherwise None.
+        hint: what to do next, where the engine knows better than the general rules; otherwise None.
+    """
+
+    kind: Kind
+    type: str
+    message: str
+    frames: tuple[Frame, ...] = ()
+    offset: int | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What a program may see of a tool: nothing that leads back to the host.
+
+    Attributes:
+        name: the name inside.
+        signature: `get_charges(customer_id: str) -> list[Charge]`.
+        doc: what the model is told about it, shapes of its records included.
+        awaitable: whether calling it gives an awaitable (the host's tool is `async def`).
+    """
+
+    name: str
+    signature: str
+    doc: str
+    awaitable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A tool's result, as plain values (see `codeact.values`)."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A call that gave no result: the program meets it as an exception of the type named.
+
+    Attributes:
+        type: `ToolError` for a tool that raised; `TypeError` for arguments that do not fit the signature;
+            `AttributeError` for a tool that was not granted.
+        message: the text of the exception.
+    """
+
+    type: Literal["ToolError", "TypeError", "ValueError", "AttributeError"]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The run is over: the engine ends the program at once, whatever the program would rather do."""
+
+    fault: Fault
+
+
+Reply = Answer | Refusal | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Everything a program can reach outside itself.
+
+    The functions never raise and may be called from any thread.
+
+    Attributes:
+        faces: the tools granted.
+        call: the one door to them: name, positional and keyword arguments as plain values, to a reply.
+        write: takes printed text; gives None, or a `Stop` when the output limit is met.
+        interrupted: gives None while the program may go on, otherwise why it must end. Engines ask at short
+            intervals (every few milliseconds of guest time) and when a call comes back.
+        now: the wall clock, nanoseconds since the epoch.
+        seed: 32 bytes from which the program's randomness is drawn.
+    """
+
+    faces: tuple[Face, ...]
+    call: Callable[[str, tuple[object, ...], dict[str, object]], Reply]
+    write: Callable[[str], Stop | None]
+    interrupted: Callable[[], Fault | None]
+    now: Callable[[], int]
+    seed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended, from the host's own records wherever the host can know.
+
+    Attributes:
+        value: the program's value, as plain values; None when there is a fault.
+        fault: why it failed; None when it finished.
+        finished: whether the program ended in an expression, a `return` or `sys.exit`: then None is its value
+            and not an empty success.
+        bound: the names the program bound at top level, in order.
+        exit_code: what it gave to `sys.exit`; None when it did not.
+        fuel: units spent.
+        memory: peak bytes of the guest's heap; None where the engine cannot know.
+    """
+
+    value: object = None
+    fault: Fault | None = None
+    finished: bool = False
+    bound: tuple[str, ...] = ()
+    exit_code: int | None = None
+    fuel: int = 0
+    memory: int | None = None
+
+
+class Instance(Protocol):
+    """One world. It is used by one thread at a time."""
+
+    def run(self, source: str) -> Outcome:
+        """Run a program. Never raises for anything the program does."""
+        ...
+
+    def close(self) -> None:
+        """Destroy the world. Harmless when called twice."""
+        ...
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """What can make worlds."""
+
+    name: str
+    default_fuel: int
+
+    def open(self, doors: Doors, limits: Limits) -> Instance:
+        """Make a fresh world with these doors.
+
+        Raises:
+            EngineUnavailable: the engine cannot be set up here. There is no falling back to another one.
+        """
+        ...
+
+
+class EngineUnavailable(RuntimeError):
+    """An engine cannot be set up on this machine; the message says why and what to do."""
+
+
+_OWN = {
+    "wasm": "codeact.engines.wasm:WasmEngine",
+    "restricted": "codeact.engines.restricted.engine:RestrictedEngine",
+}
+_loaded: dict[str, Engine] = {}
+
+
+def engine_names() -> tuple[str, ...]:
+    """The names that `Sandbox(engine=…)` takes here, sorted."""
+    return tuple(sorted({*_OWN, *(point.name for point in entry_points(group="codeact.engines"))}))
+
+
+def load(name: str) -> Engine:
+    """The engine of that name, made once a process.
+
+    Raises:
+        ValueError: there is none of that name.
+        EngineUnavailable: there is, but it cannot be set up here.
+    """
+    if name not in _loaded:
+        _loaded[name] = _make(name)
+    return _loaded[name]
+
+
+def _make(name: str) -> Engine:
+    if name in _OWN:
+        module, _, attribute = _OWN[name].partition(":")
+        factory = getattr(import_module(module), attribute)
+    else:
+        for point in entry_points(group="codeact.engines"):
+            if point.name == name:
+                factory = point.load()
+                break
+        else:
+            msg = f"engine={name!r}: no such engine; choose one of {', '.join(engine_names())}"
+            raise ValueError(msg)
+    engine = factory()
+    if not isinstance(engine, Engine):
+        msg = f"engine={name!r}: {type(engine).__name__} does not satisfy codeact.engines.Engine"
+        raise TypeError(msg)
+    return engine

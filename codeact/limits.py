@@ -1,0 +1,64 @@
+"""What one run may use before it is stopped."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The limits of one run. A run that meets one is stopped, and its error names the limit.
+
+    Attributes:
+        timeout: seconds of wall clock from the start of the run to its result, tool calls included.
+        fuel: units of work: wasm instructions on `wasm`, ticks of loops and calls on `restricted`.
+            None takes the engine's own default (see `Engine.default_fuel`).
+        memory: bytes of linear memory on `wasm`, where it is a wall; on `restricted` it bounds what one
+            operation may allocate.
+        stack: frames of Python recursion (`wasm`; `restricted` recurses as deep as the host lets it).
+        output: characters that may be printed.
+        source: bytes of program text, in UTF-8.
+        calls: tool calls in one run.
+        call_timeout: seconds one tool call may take; None leaves it what is left of `timeout`.
+        value_bytes: bytes of a value that crosses (arguments, a tool's result, the program's value), encoded.
+        value_depth: levels of nesting in a value that crosses.
+
+    Raises:
+        ValueError: for a limit that is zero, negative, or not a finite number.
+        TypeError: for a limit that is no number.
+    """
+
+    timeout: float = 5.0
+    fuel: int | None = None
+    memory: int = 256 * _MIB
+    stack: int = 1000
+    output: int = 100_000
+    source: int = 256 * 1024
+    calls: int = 10_000
+    call_timeout: float | None = None
+    value_bytes: int = 10 * _MIB
+    value_depth: int = 100
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _check(field.name, getattr(self, field.name))
+
+
+_SECONDS = frozenset({"timeout", "call_timeout"})
+_OPTIONAL = frozenset({"fuel", "call_timeout"})
+
+
+def _check(name: str, value: object) -> None:
+    if value is None and name in _OPTIONAL:
+        return
+    allowed = (int, float) if name in _SECONDS else (int,)
+    if isinstance(value, bool) or not isinstance(value, allowed):
+        wanted = "a number of seconds" if name in _SECONDS else "a whole number"
+        msg = f"Limits({name}={value!r}): expected {wanted}, got {type(value).__name__}"
+        raise TypeError(msg)
+    if not math.isfinite(value) or value <= 0:
+        msg = f"Limits({name}={value!r}): must be finite and above zero; leave it out for the default"
+        raise ValueError(msg)

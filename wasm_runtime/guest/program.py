@@ -1,0 +1,136 @@
+"""From a model's text to something that runs: top-level `return` and `await`, and the last expression as value.
+
+A program is a module whose value is what it returns, or what its last expression gives. Python has no such
+module, so a program becomes a body, and a tail that is evaluated after it; a program that returns at top
+level becomes a function whose names are all global.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+
+FILENAME = "<program>"
+"""The file name of every program: frames with this name are the model's own, all others are not shown."""
+
+FUNCTION = "__program__"
+"""The name of the function that a program with a top-level `return` becomes."""
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A program split for running.
+
+    Attributes:
+        body: what is executed.
+        tail: the last expression; None where there is none, or where `body` defines the function FUNCTION.
+        function: whether `body` only defines FUNCTION, which is then to be called.
+    """
+
+    body: ast.Module
+    tail: ast.Expression | None
+    function: bool
+
+
+def lift(tree: ast.Module) -> Lifted:
+    """Split a parsed program.
+
+    Raises:
+        SyntaxError: it returns at top level and does there what no function can.
+    """
+    if any(isinstance(node, ast.Return) for node in _own(tree)):
+        return Lifted(_as_function(tree), None, function=True)
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        body = ast.Module(tree.body[:-1], tree.type_ignores)
+        return Lifted(body, ast.Expression(last.value), function=False)
+    return Lifted(tree, None, function=False)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The code objects of a program, in the order they run; `function` as in `Lifted`."""
+
+    body: CodeType
+    tail: CodeType | None
+    function: bool
+
+
+def compile_lifted(lifted: Lifted) -> Compiled:
+    """Compile a split program; code that awaits at top level gives a coroutine when it is evaluated."""
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    body = compile(lifted.body, FILENAME, "exec", flags=flags, dont_inherit=True)
+    tail = None
+    if lifted.tail is not None:
+        tail = compile(lifted.tail, FILENAME, "eval", flags=flags, dont_inherit=True)
+    return Compiled(body, tail, lifted.function)
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below this one that run in its own scope; a nested definition is given, its inside is not."""
+    pending = [node]
+    while pending:
+        for child in ast.iter_child_nodes(pending.pop()):
+            yield child
+            if not isinstance(child, _SCOPES):
+                pending.append(child)
+
+
+def _as_function(tree: ast.Module) -> ast.Module:
+    names: dict[str, None] = {}
+    awaits = False
+    for node in _own(tree):
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            raise _syntax_error("'yield' outside function", node)
+        awaits = awaits or isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith))
+        names.update(dict.fromkeys(_bound(node)))
+    body = [_Plain().visit(statement) for statement in tree.body]
+    if isinstance(body[-1], ast.Expr):
+        body[-1] = ast.copy_location(ast.Return(body[-1].value), body[-1])
+    if names:
+        body.insert(0, ast.copy_location(ast.Global(list(names)), tree.body[0]))
+    shell = ast.parse(f"{'async ' if awaits else ''}def {FUNCTION}(): pass")
+    shell.body[0].body = body  # type: ignore[attr-defined]
+    return ast.fix_missing_locations(shell)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """The names this node binds."""
+    match node:
+        case ast.Name(ctx=ast.Store() | ast.Del()):
+            yield node.id
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield node.name
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+        case ast.Import() | ast.ImportFrom():
+            for alias in node.names:
+                if alias.name == "*":
+                    raise _syntax_error("import * does not go with a top-level 'return'", node)
+                yield alias.asname or alias.name.partition(".")[0]
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes the annotations off a scope's own names: an annotated name cannot be global."""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if not isinstance(node.target, ast.Name):
+            return node
+        plain = ast.Assign([node.target], node.value) if node.value else ast.Pass()
+        return ast.copy_location(plain, node)
+
+    def _leave(self, node: ast.AST) -> ast.AST:
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _leave
+
+
+def _syntax_error(message: str, node: ast.expr | ast.stmt) -> SyntaxError:
+    return SyntaxError(message, (FILENAME, node.lineno, node.col_offset + 1, None))
