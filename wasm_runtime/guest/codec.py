@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -135,7 +136,7 @@ def _encode(value: object, depth: int) -> object:
     if row is None:
         row = _inherited(value)
     if depth <= 0 and kind in _CONTAINERS:
-        msg = "nested too deeply"
+        msg = "nested deeper than the limit value_depth"
         raise Uncrossable(msg)
     return row(value, depth - 1)
 
@@ -145,6 +146,8 @@ _CONTAINERS = frozenset({list, tuple, set, frozenset, dict, Record, _ShadowingRe
 
 def _inherited(value: object) -> Callable[[object, int], object]:
     """The row of the nearest base that is in the table: a Counter crosses as a dict, a namedtuple as a tuple."""
+    if isinstance(value, Enum):
+        return lambda value, depth: _encode(value.value, depth)  # type: ignore[attr-defined]
     for base in type(value).__mro__[1:-1]:
         if base in _OUT:
             row = _OUT[base]
@@ -154,8 +157,7 @@ def _inherited(value: object) -> Callable[[object, int], object]:
     described = _describe(value)
     if described is not None:
         return lambda _value, depth: _record_out(described, depth)
-    msg = f"cannot cross the boundary: {_noun(value)}"
-    raise Uncrossable(msg)
+    raise Uncrossable(refusal(value))
 
 
 def _describe(value: object) -> dict[str, object] | None:
@@ -166,18 +168,19 @@ def _describe(value: object) -> dict[str, object] | None:
     return {name: getattr(value, name) for name in fields}
 
 
-def _noun(value: object) -> str:
+_LISTABLE = frozenset({"generator", "range", "map", "filter", "zip", "dict_keys", "dict_values", "dict_items", "deque"})
+
+
+def refusal(value: object) -> str:
+    """Why a value of this type cannot cross, and what to make of it instead."""
     name = type(value).__name__
-    wanted = {
-        "generator": "<generator>; make it a list",
-        "coroutine": "<coroutine>; await it first",
-        "range": "<range>; make it a list",
-        "dict_keys": "<dict_keys>; make it a list",
-        "dict_values": "<dict_values>; make it a list",
-        "dict_items": "<dict_items>; make it a list",
-        "deque": "<deque>; make it a list",
-    }
-    return wanted.get(name, f"<{name}>; make it plain data (dict, list, str, number …)")
+    if name in _LISTABLE:
+        advice = "make it a list"
+    elif name == "coroutine":
+        advice = "await it first"
+    else:
+        advice = "make it plain data (dict, list, str, number …)"
+    return f"cannot return <{name}>; {advice}"
 
 
 def _int_out(value: int, _depth: int) -> object:
@@ -257,7 +260,7 @@ def _zone_out(zone: object, at: datetime | time) -> object:
         return key
     offset = at.utcoffset()
     if offset is None:
-        msg = f"cannot cross the boundary: a time with the time zone <{type(zone).__name__}>"
+        msg = f"cannot return a time with the time zone <{type(zone).__name__}>; use a fixed offset"
         raise Uncrossable(msg)
     return _span(offset)
 

@@ -1,0 +1,304 @@
+"""What crosses the boundary, as exact plain types, copied both ways.
+
+The table is the codec's (`wasm_runtime.guest.codec`): None, bool, int, float, str, bytes, list, tuple, set,
+frozenset, dict, datetime, date, time, timedelta, Decimal, Fraction, UUID, records and members of an Enum.
+A copy is made of nothing but these, judged by `type()`, so that nobody's methods run on the other side.
+`from_guest` trusts nothing; `from_host` also understands what tools return: dataclasses, pydantic models,
+namedtuples and Enums.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from types import MemberDescriptorType
+from typing import Any, cast
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel
+
+from wasm_runtime.guest.codec import Member, Record, Uncrossable, record, refusal
+
+__all__ = ["Member", "Record", "Uncrossable", "from_guest", "from_host", "jsonable"]
+
+_NODE = 8
+"""Bytes that any value counts for, beside its own content."""
+
+
+def from_guest(value: object, *, depth: int, size: int) -> object:
+    """Copy a value that a program made.
+
+    Args:
+        value: anything; none of its methods is called.
+        depth: levels of nesting it may have.
+        size: bytes it may hold.
+
+    Returns:
+        The copy, of exact plain types. Subclasses of plain types become the plain type, the program's own
+        dataclasses become records, members of its own Enums their values.
+
+    Raises:
+        Uncrossable: with the path to the part that cannot cross.
+    """
+    return _Copy(size, _foreign_guest).copy(value, depth)
+
+
+def from_host(value: object, *, depth: int, size: int) -> object:
+    """Copy a value that a tool returned; see `from_guest`.
+
+    Returns:
+        The copy. Dataclasses, pydantic models and namedtuples become records, members of Enums become
+        `Member`s.
+
+    Raises:
+        Uncrossable: with the path to the part that cannot cross.
+    """
+    return _Copy(size, _foreign_host).copy(value, depth)
+
+
+Foreign = Callable[["_Copy", Any, int], object]
+
+
+class _Copy:
+    """One crossing: the budget that is left, and what to do with types outside the table."""
+
+    __slots__ = ("_foreign", "left", "size")
+
+    def __init__(self, size: int, foreign: Foreign) -> None:
+        self.size = size
+        self.left = size
+        self._foreign = foreign
+
+    def spend(self, amount: int) -> None:
+        self.left -= amount
+        if self.left < 0:
+            msg = f"larger than the limit value_bytes={self.size:,}"
+            raise Uncrossable(msg)
+
+    def copy(self, value: object, depth: int) -> object:
+        kind = type(value)
+        if kind is str:
+            self.spend(_NODE + len(cast("str", value)))
+            return value
+        if kind in _SMALL:
+            self.spend(_NODE)
+            return value
+        row = _ROWS.get(kind)
+        if row is None:
+            return self._foreign(self, value, depth)
+        if depth <= 0:
+            msg = "nested deeper than the limit value_depth"
+            raise Uncrossable(msg)
+        return row(self, value, depth - 1)
+
+    def items(self, values: Iterable[object], depth: int) -> list[object]:
+        self.spend(_NODE)
+        out: list[object] = []
+        try:
+            for value in values:
+                out.append(self.copy(value, depth))  # noqa: PERF401 - the path needs the place reached
+        except Uncrossable as error:
+            raise error.under(f"[{len(out)}]") from None
+        return out
+
+    def fields(self, pairs: Iterable[tuple[str, object]], depth: int) -> Record:
+        self.spend(_NODE)
+        out: dict[str, object] = {}
+        name = ""
+        try:
+            for name, value in pairs:  # noqa: B007 - the path needs the name reached
+                out[name] = self.copy(value, depth)
+        except Uncrossable as error:
+            raise error.under(f".{name}") from None
+        return record(out)
+
+
+_SMALL = frozenset({type(None), bool, float, date, timedelta, UUID})
+
+
+def _int(copy: _Copy, value: int, _depth: int) -> object:
+    copy.spend(_NODE + value.bit_length() // 8)
+    return value
+
+
+def _bytes(copy: _Copy, value: bytes, _depth: int) -> object:
+    copy.spend(_NODE + len(value))
+    return value
+
+
+def _dict(copy: _Copy, value: dict[object, object], depth: int) -> object:
+    copy.spend(_NODE)
+    out: dict[object, object] = {}
+    for key, item in dict.items(value):
+        try:
+            name = copy.copy(key, depth)
+            out[name] = copy.copy(item, depth)
+        except Uncrossable as error:
+            step = repr(key) if type(key) in {str, int, float, bool, bytes} else f"<{type(key).__name__}>"
+            raise error.under(f"[{step}]") from None
+        except TypeError:  # a list inside a frozen key: nothing the guest or a host could hash either
+            raise Uncrossable(refusal(key)) from None
+    return out
+
+
+def _record(copy: _Copy, value: Record, depth: int) -> object:
+    return copy.fields(cast("Iterable[tuple[str, object]]", dict.items(value)), depth)
+
+
+def _member(copy: _Copy, value: Member, depth: int) -> object:
+    return Member(value.name, copy.copy(value.value, depth))
+
+
+def _zoned(copy: _Copy, value: datetime | time, _depth: int) -> object:
+    copy.spend(_NODE)
+    if value.tzinfo is not None and type(value.tzinfo) not in {timezone, ZoneInfo}:
+        raise Uncrossable(refusal(value.tzinfo))
+    return value
+
+
+def _decimal(copy: _Copy, value: Decimal, _depth: int) -> object:
+    copy.spend(_NODE + len(value.as_tuple().digits))
+    return value
+
+
+def _fraction(copy: _Copy, value: Fraction, depth: int) -> object:
+    for part in (value.numerator, value.denominator):
+        if type(part) is not int:
+            raise Uncrossable(refusal(part))
+        _int(copy, part, depth)
+    return value
+
+
+_ROWS: dict[type, Callable[[_Copy, Any, int], object]] = {
+    int: _int,
+    bytes: _bytes,
+    datetime: _zoned,
+    time: _zoned,
+    Decimal: _decimal,
+    Fraction: _fraction,
+    list: lambda copy, value, depth: copy.items(value, depth),
+    tuple: lambda copy, value, depth: tuple(copy.items(value, depth)),
+    set: lambda copy, value, depth: set(copy.items(value, depth)),
+    frozenset: lambda copy, value, depth: frozenset(copy.items(value, depth)),
+    dict: _dict,
+    Record: _record,
+    type(record({"items": None})): _record,
+    Member: _member,
+}
+
+_BASES: dict[type, Callable[[Any], object]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+    bytes: lambda value: bytes.__getitem__(value, slice(None)),
+    list: lambda value: list(list.__iter__(value)),
+    tuple: lambda value: tuple(tuple.__iter__(value)),
+    set: lambda value: set(set.__iter__(value)),
+    frozenset: lambda value: frozenset(frozenset.__iter__(value)),
+    dict: lambda value: dict(dict.items(value)),
+}
+"""How to see a subclass of a plain type as the plain type without running a line of the subclass."""
+
+
+def _foreign_guest(copy: _Copy, value: object, depth: int) -> object:
+    mro = _mro(value)
+    if Enum in mro:
+        return copy.copy(_stored(value, "_value_"), depth)
+    for base in mro:
+        if base in _BASES:
+            return copy.copy(_BASES[base](value), depth)
+    for base in mro:
+        names = _class_dict(base).get("__dataclass_fields__")
+        if type(names) is dict:
+            if depth <= 0:
+                msg = "nested deeper than the limit value_depth"
+                raise Uncrossable(msg)
+            pairs = ((str.__str__(name), _stored(value, name)) for name in names)
+            return copy.fields(pairs, depth - 1)
+    raise Uncrossable(refusal(value))
+
+
+def _mro(value: object) -> tuple[type, ...]:
+    return cast("tuple[type, ...]", type.__dict__["__mro__"].__get__(type(value)))
+
+
+def _class_dict(kind: type) -> dict[str, object]:
+    return cast("dict[str, object]", type.__dict__["__dict__"].__get__(kind))
+
+
+def _stored(value: object, name: str) -> object:
+    """What is stored under a name in an instance or its slots; properties and hooks of its class do not run."""
+    for base in _mro(value):
+        slot = _class_dict(base).get("__dict__")
+        if slot is not None and type(slot).__name__ == "getset_descriptor":
+            inside = cast("Any", slot).__get__(value)
+            if type(inside) is dict and name in inside:
+                return inside[name]
+    for base in _mro(value):
+        slot = _class_dict(base).get(name)
+        if isinstance(slot, MemberDescriptorType):
+            return slot.__get__(value)
+    raise Uncrossable(refusal(value))
+
+
+def _foreign_host(copy: _Copy, value: object, depth: int) -> object:
+    if isinstance(value, Enum):
+        return Member(value.name, copy.copy(value.value, depth))
+    if depth <= 0:
+        msg = "nested deeper than the limit value_depth"
+        raise Uncrossable(msg)
+    if isinstance(value, BaseModel):
+        return copy.fields(_model_fields(value), depth - 1)
+    if is_dataclass(value) and not isinstance(value, type):
+        return copy.fields(((field.name, getattr(value, field.name)) for field in fields(value)), depth - 1)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return copy.fields(zip(value._fields, value, strict=True), depth - 1)
+    for base, plain in _BASES.items():
+        if isinstance(value, base):
+            return copy.copy(plain(value), depth)
+    if isinstance(value, datetime):
+        return copy.copy(datetime.combine(value.date(), value.timetz()), depth)
+    if isinstance(value, date):
+        return copy.copy(date(value.year, value.month, value.day), depth)
+    raise Uncrossable(refusal(value))
+
+
+def _model_fields(model: BaseModel) -> Iterator[tuple[str, object]]:
+    kind = type(model)
+    for name in kind.model_fields:
+        yield name, getattr(model, name)
+    for name in kind.model_computed_fields:
+        yield name, getattr(model, name)
+    yield from (model.model_extra or {}).items()
+
+
+def jsonable(value: object) -> object:
+    """A plain value as what JSON can hold: times as ISO 8601 text, Decimals as text, bytes as base64, sets and
+    tuples as lists, keys that are no text as their `str`. For logs and APIs; nothing reads it back."""
+    match value:
+        case None | bool() | str() | int():
+            return value
+        case float():
+            return value if value - value == 0 else str(value)
+        case dict():
+            return {key if isinstance(key, str) else str(key): jsonable(item) for key, item in dict.items(value)}
+        case list() | tuple():
+            return [jsonable(item) for item in value]
+        case set() | frozenset():
+            return [jsonable(item) for item in sorted(value, key=repr)]
+        case bytes():
+            return b64encode(value).decode()
+        case datetime() | date() | time():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case Member():
+            return jsonable(value.value)
+        case _:
+            return str(value)
