@@ -1,0 +1,80 @@
+"""The help articles and the search over them: BM25, by the package bm25s."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MISSING = "searching the help articles needs the package bm25s: pip install 'codeact[demo]'"
+
+_COMMON = frozenset(
+    "a about all an and any are as at be been but by can do does for from get has have how i if in is it its me my "
+    "not of on or our that the them then there they this to was we what when where which who why will with you your".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One help article.
+
+    Attributes:
+        id: a short name, like `refund-time`.
+        title: what it is about.
+        text: forty to a hundred and twenty words.
+    """
+
+    id: str
+    title: str
+    text: str
+
+
+class KnowledgeBase:
+    """Articles that can be searched.
+
+    Raises:
+        ModuleNotFoundError: the package that ranks is not installed; the message names the extra that brings it.
+    """
+
+    def __init__(self, articles: Iterable[Article]) -> None:
+        self.articles = tuple(articles)
+        self._index: Any = _bm25()
+        self._index.index([_words(f"{article.title} {article.title} {article.text}") for article in self.articles], show_progress=False)
+
+    def search(self, query: str, limit: int = 3) -> list[Article]:
+        """The articles that fit best, best first; none when no word of the query occurs anywhere."""
+        words = [word for word in _words(query) if word in self._index.vocab_dict]
+        if not words:
+            return []
+        scores = self._index.get_scores(words).tolist()
+        ranked = sorted(zip(scores, range(len(scores)), self.articles, strict=True), key=lambda row: (-row[0], row[1]))
+        return [article for score, _, article in ranked[:limit] if score > 0]
+
+
+def load() -> KnowledgeBase:
+    """The articles that come with the example."""
+    rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["article"]
+    return KnowledgeBase(Article(row["id"], row["title"], " ".join(row["text"].split())) for row in rows)
+
+
+def _bm25() -> Any:
+    try:
+        from bm25s import BM25  # noqa: PLC0415 - only here, so that the other modules work without it
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(MISSING) from error
+    return BM25()
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words without the commonest ones, folded so that `charges`, `charged` and `charging` meet."""
+    return [_stem(word) for word in re.findall(r"[^\W_]+", text.lower()) if word not in _COMMON]
+
+
+def _stem(word: str) -> str:
+    for ending in ("ings", "ing", "ies", "ied", "es", "ed", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) > 2:
+            return word.removesuffix(ending)
+    return word
