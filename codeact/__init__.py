@@ -1,0 +1,64 @@
+"""codeact: an in-process capability sandbox for code-as-action agents."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codeact.engines import Engine, EngineUnavailable, engine_names
+    from codeact.limits import Limits
+    from codeact.result import Call, Error, Result, Truncation, Usage
+    from codeact.sandbox import Sandbox, run
+    from codeact.declarations import stubs
+    from codeact.tools import Tool, Toolset, tool
+
+__all__ = [
+    "Call",
+    "Engine",
+    "EngineUnavailable",
+    "Error",
+    "Limits",
+    "Result",
+    "Sandbox",
+    "Tool",
+    "Toolset",
+    "Truncation",
+    "Usage",
+    "engine_names",
+    "run",
+    "stubs",
+    "tool",
+]
+
+_HOMES = {
+    "Call": "result",
+    "Engine": "engines",
+    "EngineUnavailable": "engines",
+    "Error": "result",
+    "Limits": "limits",
+    "Result": "result",
+    "Sandbox": "sandbox",
+    "Tool": "tools",
+    "Toolset": "tools",
+    "Truncation": "result",
+    "Usage": "result",
+    "engine_names": "engines",
+    "run": "sandbox",
+    "stubs": "declarations",
+    "tool": "tools",
+}
+
+
+def __getattr__(name: str) -> object:
+    # pydantic and asyncio are most of the time an import takes, so each name is fetched when it is first used.
+    if name not in _HOMES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,250 @@
+"""The one door: every call from inside goes through `Door.call`, and nothing else reaches a tool."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from difflib import get_close_matches
+from typing import Any
+
+from codeact.engines import Answer, Fault, Refusal, Reply, Stop
+from codeact.limits import Limits
+from codeact.portal import Portal
+from codeact.result import Call, State
+from codeact.tools import BadArguments, Tool, Toolset
+from codeact.values import Uncrossable, from_host
+from codeact.workers import workers
+from wasm_runtime.guest.codec import encode
+
+MESSAGE = 1000
+"""Characters of a host exception's text that the program sees."""
+
+
+class Door:
+    """The door of one run: it validates, counts, keeps the deadline, and records.
+
+    `call` runs on the guest's thread; `expire` and `close` come from the thread that waits for the run. After
+    either of these the door is shut: no call reaches a tool, and what a tool still gives is thrown away.
+    """
+
+    def __init__(self, tools: Toolset, limits: Limits, deadline: float, portal: Portal) -> None:
+        self._tools = tools
+        self._limits = limits
+        self._deadline = deadline
+        self._portal = portal
+        self._lock = threading.Lock()
+        self._under_way: _UnderWay | None = None
+        self._calls: list[Call] = []
+        self.stop: Fault | None = None
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The receipts so far; a call still under way is `unfinished`."""
+        with self._lock:
+            done = tuple(self._calls)
+            return done if self._under_way is None else (*done, self._under_way.receipt("unfinished"))
+
+    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
+        """Answer one call from inside. Never raises.
+
+        Args:
+            name: the tool asked for; anything a guest may send.
+            args: positional arguments, plain values.
+            kwargs: keyword arguments, plain values.
+        """
+        try:
+            return self._call(name, args, kwargs)
+        except BaseException as error:  # noqa: BLE001 - a guest must never see our own frames
+            return self.end(Fault("host", type(error).__name__, "the door failed; this is a fault of the sandbox"))
+
+    def interrupted(self) -> Fault | None:
+        """Why the program must end; None while it may go on."""
+        if self.stop is None and time.monotonic() >= self._deadline:
+            return self.end(self._overdue()).fault
+        return self.stop
+
+    def end(self, fault: Fault) -> Stop:
+        """Shut the door with a reason; the first reason stays."""
+        with self._lock:
+            if self.stop is None:
+                self.stop = fault
+            return Stop(self.stop)
+
+    def expire(self) -> bool:
+        """Shut the door at the deadline. Gives whether a tool is under way, and so nothing to wait for."""
+        with self._lock:
+            under_way = self._under_way
+            if self.stop is None:
+                self.stop = self._overdue(under_way.name if under_way else None)
+            if under_way is None:
+                return False
+            self._retire("unfinished")
+        under_way.cancel()
+        return True
+
+    def close(self) -> None:
+        """Shut the door for good; a call under way becomes `unfinished`."""
+        with self._lock:
+            if self.stop is None:
+                self.stop = Fault("host", "RuntimeError", "the run is over")
+            under_way = self._under_way
+            if under_way is not None:
+                self._retire("unfinished")
+        if under_way is not None:
+            under_way.cancel()
+
+    def _call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
+        stop = self.interrupted()
+        if stop is not None:
+            return Stop(stop)
+        if len(self._calls) >= self._limits.calls:
+            return self.end(_too_many(self._limits.calls))
+        begun = _UnderWay(len(self._calls) + 1, name, _digest(args, kwargs, self._limits))
+        tool = self._tools.get(name)
+        if tool is None:
+            self._record(begun, "refused")
+            return Refusal("AttributeError", unknown_tool(name, self._tools))
+        try:
+            bound = tool.bind(args, kwargs)
+        except BadArguments as error:
+            self._record(begun, "refused")
+            return Refusal("TypeError", str(error))
+        with self._lock:
+            if self.stop is not None:
+                return Stop(self.stop)
+            self._under_way = begun
+        state, reply = self._perform(tool, bound, begun)
+        with self._lock:
+            if self._under_way is not begun:  # the door was shut meanwhile, and the receipt written
+                return Stop(self.stop or Fault("host", "RuntimeError", "the run is over"))
+            self._retire(state)
+        return reply
+
+    def _perform(
+        self, tool: Tool[..., Any], bound: tuple[tuple[Any, ...], dict[str, Any]], begun: _UnderWay
+    ) -> tuple[State, Reply]:
+        args, kwargs = bound
+        allowed = tool.timeout or self._limits.call_timeout
+        left = self._deadline - time.monotonic()
+        try:
+            if tool.is_async:
+                value = begun.wait(self._portal(tool.function(*args, **kwargs)), min(allowed or math.inf, left))
+            elif allowed is not None:
+                value = begun.wait(_start(lambda: tool.function(*args, **kwargs)), min(allowed, left))
+            else:
+                value = tool.function(*args, **kwargs)
+            plain = from_host(value, depth=self._limits.value_depth, size=self._limits.value_bytes)
+        except FutureTimeout:
+            if not begun.timed_out:  # the tool's own TimeoutError
+                return "failed", Refusal("ToolError", f"{tool.name} failed: TimeoutError")
+            if allowed is None or allowed >= left:
+                return "unfinished", self.end(self._overdue(tool.name))
+            return "unfinished", Refusal("ToolError", f"{tool.name} did not answer within {allowed:g} s")
+        except Uncrossable as error:
+            return "failed", Refusal("ToolError", f"{tool.name} gave what cannot cross into the sandbox: {error}")
+        except CancelledError:
+            return "failed", Refusal("ToolError", f"{tool.name} was cancelled on the host")
+        except BaseException as error:  # noqa: BLE001 - errors are data, SystemExit of a tool included
+            return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(error)}")
+        return "ok", Answer(tool.shape(plain) if tool.shape else plain)
+
+    def _overdue(self, tool: str | None = None) -> Fault:
+        limit = f"{self._limits.timeout:g} s (limit timeout)"
+        if tool is None:
+            return Fault("timeout", "TimeoutError", f"the program was terminated after {limit}")
+        return Fault(
+            "timeout",
+            "TimeoutError",
+            f"the tool {tool} had not answered at the deadline of {limit}; the run ended without it",
+        )
+
+    def _record(self, begun: _UnderWay, state: State) -> None:
+        with self._lock:
+            self._calls.append(begun.receipt(state))
+
+    def _retire(self, state: State) -> None:
+        if self._under_way is not None:
+            self._calls.append(self._under_way.receipt(state))
+            self._under_way = None
+
+
+class _UnderWay:
+    """A call that a tool has not answered yet."""
+
+    __slots__ = ("_future", "digest", "name", "seq", "started", "timed_out")
+
+    def __init__(self, seq: int, name: str, digest: str) -> None:
+        self.seq = seq
+        self.name = name
+        self.digest = digest
+        self.started = time.perf_counter()
+        self.timed_out = False
+        self._future: Future[object] | None = None
+
+    def wait(self, future: Future[object], seconds: float) -> object:
+        self._future = future
+        try:
+            return future.result(max(seconds, 0.0))
+        except FutureTimeout:
+            self.timed_out = not future.done()
+            future.cancel()
+            raise
+
+    def cancel(self) -> None:
+        if self._future is not None:
+            self._future.cancel()
+
+    def receipt(self, state: State) -> Call:
+        return Call(self.seq, self.name, self.digest, state, time.perf_counter() - self.started)
+
+
+def unknown_tool(name: str, tools: Toolset) -> str:
+    """What to say of a tool that was not granted: the near ones, and all there are."""
+    near = get_close_matches(name, tools, n=2)
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"there is no tool {name[:80]!r}{meant} The tools are: {', '.join(tools) or 'none'}"
+
+
+def _too_many(limit: int) -> Fault:
+    return Fault(
+        "calls",
+        "RuntimeError",
+        f"the program made more than {limit:,} tool calls (limit calls)",
+        hint="call a tool once for many things where it can, and stop when you have what you need",
+    )
+
+
+def _digest(args: tuple[object, ...], kwargs: dict[str, object], limits: Limits) -> str:
+    text = encode([list(args), kwargs], limits.value_depth + 3)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _told(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - the host's own __str__ failed
+        text = ""
+    if len(text) > MESSAGE:
+        text = f"{text[:MESSAGE]}… ({len(text) - MESSAGE:,} more characters)"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _start(function: Callable[[], object]) -> Future[object]:
+    """Call a function on a worker; a deadline can then pass without it."""
+    future: Future[object] = Future()
+
+    def job() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(function())
+        except BaseException as error:  # noqa: BLE001 - it travels on in the future
+            future.set_exception(error)
+
+    workers.submit(job)
+    return future

@@ -1,0 +1,59 @@
+"""From an engine's fault to the error that lets the model mend its program."""
+
+from __future__ import annotations
+
+from codeact.engines import Fault, Frame, Kind
+from codeact.result import Error
+
+_HINTS: dict[Kind, str] = {
+    "fuel": "do less: look for a loop that does not end, or for work that can be done once",
+    "timeout": "do less in one run, or call fewer or faster tools",
+    "memory": "hold less at once: go through the data piece by piece",
+    "stack": "recurse less deeply, or use a loop",
+    "value": "end with plain data: dict, list, str, number, bool, None, date",
+    "host": "this is no fault of the program; tell the operator",
+}
+
+SHOWN = 8
+"""Frames of a traceback that are shown."""
+
+
+def build(fault: Fault, source: str) -> Error:
+    """The error for a fault, with lines of the text the model wrote."""
+    lines = source.splitlines()
+    line = fault.frames[-1].line if fault.frames else None
+    return Error(
+        kind=fault.kind,
+        type=fault.type,
+        message=fault.message,
+        line=line,
+        source_line=_line(lines, line) if line else None,
+        traceback=_traceback(fault, lines),
+        hint=fault.hint or _HINTS.get(fault.kind),
+    )
+
+
+def _line(lines: list[str], number: int) -> str:
+    return lines[number - 1][:200] if 0 < number <= len(lines) else ""
+
+
+def _traceback(fault: Fault, lines: list[str]) -> str:
+    frames = list(fault.frames)
+    if not frames:
+        return ""
+    shown = [_frame(frame, lines) for frame in frames[: SHOWN // 2]]
+    rest = frames[SHOWN // 2 :]
+    if len(frames) > SHOWN:
+        shown.append(f"  … {len(frames) - SHOWN} more frames")
+        rest = rest[-SHOWN // 2 :]
+    shown.extend(_frame(frame, lines) for frame in rest)
+    if fault.kind == "syntax" and fault.offset:
+        text = _line(lines, frames[-1].line)
+        column = fault.offset - 1 - (len(text) - len(text.lstrip()))
+        shown.append(f"    {' ' * max(column, 0)}^")
+    return "\n".join(["traceback:", *shown])
+
+
+def _frame(frame: Frame, lines: list[str]) -> str:
+    where = f"  line {frame.line}" if frame.function == "<module>" else f"  line {frame.line}, in {frame.function}"
+    return f"{where}\n    {_line(lines, frame.line).strip()}"

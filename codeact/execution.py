@@ -1,0 +1,169 @@
+"""One run, from the program's text to its result."""
+
+from __future__ import annotations
+
+import atexit
+import contextvars
+import os
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codeact.calls import Door
+from codeact.engines import Doors, Engine, Face, Fault, Frame, Outcome, Stop
+from codeact.errors import build
+from codeact.limits import Limits
+from codeact.output import Output
+from codeact.portal import Portal
+from codeact.result import Result, Usage
+from codeact.tools import Toolset
+from codeact.workers import workers
+
+AT_EXIT = 0.5
+"""Seconds that guests get to stop when the process exits: a thread must not be inside wasm when it is ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What every run of a sandbox shares."""
+
+    engine: Engine
+    tools: Toolset
+    faces: tuple[Face, ...]
+    limits: Limits
+
+
+class Execution:
+    """One run. It happens on a worker; `result` may be asked for at any time and never waits."""
+
+    def __init__(self, grant: Grant, source: str, portal: Portal) -> None:
+        self._grant = grant
+        self._source = source
+        self._started = time.monotonic()
+        self.deadline = self._started + grant.limits.timeout
+        self.door = Door(grant.tools, grant.limits, self.deadline, portal)
+        self._output = Output(grant.limits.output)
+        self._outcome: Outcome | None = None
+
+    def start(self, finished: Callable[[], None]) -> Execution:
+        """Start it; `finished` is called on the worker when it has come to its end."""
+        fault = _unfit(self._source, self._grant.limits)
+        if fault is not None:
+            self._outcome = Outcome(fault=fault)
+            self.door.close()
+            finished()
+            return self
+        context = contextvars.copy_context()
+        _live.add(self)
+
+        def job() -> None:
+            try:
+                context.run(self._execute)
+            finally:
+                _live.discard(self)
+                finished()
+
+        workers.submit(job)
+        return self
+
+    def left(self) -> float:
+        """Seconds until the deadline, at least zero."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    def result(self) -> Result:
+        """The result of the run, or of what is known of it when it was abandoned at its deadline."""
+        stop = self.door.stop
+        self.door.close()
+        outcome = self._outcome or Outcome(fault=stop or Fault("host", "RuntimeError", "the run gave no outcome"))
+        calls = self.door.calls
+        wall = time.monotonic() - self._started
+        error = None if outcome.fault is None else build(outcome.fault, self._source)
+        return Result(
+            ok=error is None,
+            value=outcome.value if error is None else None,
+            error=error,
+            stdout=self._output.text,
+            note=_note(outcome) if error is None else None,
+            calls=calls,
+            usage=Usage(
+                wall=wall,
+                guest=max(0.0, wall - sum(call.duration for call in calls)),
+                fuel=outcome.fuel,
+                memory=outcome.memory,
+                calls=len(calls),
+            ),
+            truncated=self._output.truncations,
+            exit_code=outcome.exit_code,
+        )
+
+    def _execute(self) -> None:
+        doors = Doors(
+            faces=self._grant.faces,
+            call=self.door.call,
+            write=self._write,
+            interrupted=self.door.interrupted,
+            now=time.time_ns,
+            seed=os.urandom(32),
+        )
+        try:
+            instance = self._grant.engine.open(doors, self._grant.limits)
+            try:
+                outcome = instance.run(self._source)
+                stop = self.door.stop
+            finally:
+                self.door.close()  # before the world is torn down: what runs then finds no door
+                instance.close()
+        except BaseException as error:  # noqa: BLE001 - an engine that fails is data too
+            outcome, stop = Outcome(fault=_engine_failed(self._grant.engine, error)), None
+        self._outcome = outcome if stop is None else _stopped(outcome, stop)
+
+    def _write(self, text: str) -> Stop | None:
+        if self.door.stop is not None:
+            return Stop(self.door.stop)
+        stop = self._output.write(text)
+        return None if stop is None else self.door.end(stop.fault)
+
+
+def _stopped(outcome: Outcome, stop: Fault) -> Outcome:
+    """The outcome of a run that the host stopped: whatever the program reports, the host's reason stands."""
+    frames = stop.frames or (outcome.fault.frames if outcome.fault else ())
+    fault = Fault(stop.kind, stop.type, stop.message, frames, stop.offset, stop.hint)
+    return Outcome(fault=fault, bound=outcome.bound, fuel=outcome.fuel, memory=outcome.memory)
+
+
+def _unfit(source: str, limits: Limits) -> Fault | None:
+    """Why a text is not even parsed."""
+    size = len(source.encode("utf-8", "surrogatepass"))
+    if size > limits.source:
+        return Fault("syntax", "ValueError", f"code: {size:,} bytes are more than the limit source={limits.source:,}")
+    if "\0" in source:
+        line = source.count("\n", 0, source.index("\0")) + 1
+        return Fault("syntax", "SyntaxError", "code: source text cannot hold NUL bytes", (Frame(line, "<module>"),))
+    return None
+
+
+def _engine_failed(engine: Engine, error: BaseException) -> Fault:
+    return Fault("host", type(error).__name__, f"the engine {engine.name} failed: {error}"[:500])
+
+
+def _note(outcome: Outcome) -> str | None:
+    if outcome.finished:
+        return None
+    bound = f"; it bound {', '.join(outcome.bound[:20])}" if outcome.bound else ""
+    return f"the program ended without a value{bound}. End with an expression, or return, to give one"
+
+
+_live: weakref.WeakSet[Execution] = weakref.WeakSet()
+
+
+def _stop_all() -> None:
+    until = time.monotonic() + AT_EXIT
+    for run in list(_live):
+        run.door.close()
+    while _live and time.monotonic() < until:
+        time.sleep(0.005)
+
+
+atexit.register(_stop_all)
+os.register_at_fork(after_in_child=_live.clear)

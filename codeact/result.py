@@ -1,0 +1,174 @@
+"""What a run gives back: always data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from codeact.engines import Kind
+from codeact.values import jsonable
+
+State = Literal["ok", "failed", "refused", "unfinished"]
+"""How a call ended: `ok` gave a value; `failed` raised on the host; `refused` never reached the tool;
+`unfinished` was still running when the run ended, and what it gave later was thrown away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """Why a program failed, for the model to mend it.
+
+    Attributes:
+        kind: the class of fault, see `codeact.engines.Kind`.
+        type: the name of the exception's type.
+        message: its text.
+        line: the failing line, from 1, in the text the model wrote; None where no line is at fault.
+        source_line: that line's text.
+        traceback: the program's own frames, outermost first, as text; empty where there is none.
+        hint: the next step; None where the message says it all.
+    """
+
+    kind: Kind
+    type: str
+    message: str
+    line: int | None = None
+    source_line: str | None = None
+    traceback: str = ""
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The receipt of one tool call.
+
+    Attributes:
+        seq: its place in the run, from 1.
+        name: the tool asked for.
+        digest: the first 16 hexadecimal digits of the SHA-256 of the encoded arguments.
+        state: how it ended.
+        duration: seconds on the host.
+    """
+
+    seq: int
+    name: str
+    digest: str
+    state: State
+    duration: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one run cost.
+
+    Attributes:
+        wall: seconds from `run` to the result.
+        guest: seconds of it that no tool was running.
+        fuel: units spent: wasm instructions or restricted ticks, repeatable for the same program and inputs;
+            0 when the run was abandoned at its deadline.
+        memory: peak bytes of the guest's memory; None where the engine cannot know.
+        calls: tool calls made.
+    """
+
+    wall: float
+    guest: float
+    fuel: int
+    memory: int | None
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation:
+    """A cut, announced.
+
+    Attributes:
+        what: what was cut, `stdout` for one.
+        kept: characters kept.
+        left_out: characters left out, as far as they were seen.
+    """
+
+    what: str
+    kept: int
+    left_out: int
+
+
+OBSERVED_VALUE = 4000
+OBSERVED_OUTPUT = 4000
+"""Characters of the value and of the output that an observation shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of one run. It is data whatever the program did.
+
+    Attributes:
+        ok: whether the program finished.
+        value: what it returned, as plain values; None when it failed.
+        error: why it failed; None when it finished.
+        stdout: what it printed, in order.
+        note: what the model should know beside the value, such as the names bound by a program that ended
+            without a value; None where there is nothing to say.
+        calls: the receipts of its tool calls, in order.
+        usage: what it cost.
+        truncated: every cut that was made.
+        exit_code: what the program gave to `sys.exit`; None when it did not call it.
+    """
+
+    ok: bool
+    value: object
+    error: Error | None
+    stdout: str
+    note: str | None
+    calls: tuple[Call, ...]
+    usage: Usage
+    truncated: tuple[Truncation, ...] = ()
+    exit_code: int | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The whole result as JSON-ready data; see `codeact.values.jsonable` for what becomes of values."""
+        return {
+            "ok": self.ok,
+            "value": jsonable(self.value),
+            "error": None if self.error is None else asdict(self.error),
+            "stdout": self.stdout,
+            "note": self.note,
+            "calls": [asdict(call) for call in self.calls],
+            "usage": asdict(self.usage),
+            "truncated": [asdict(cut) for cut in self.truncated],
+            "exit_code": self.exit_code,
+        }
+
+    def observation(self) -> str:
+        """The text for the model: always in the order status, value or error, output, notes, cuts."""
+        return "\n".join(self._observed())
+
+    def _observed(self) -> Iterator[str]:
+        calls = f" after {len(self.calls)} tool call{'s' * (len(self.calls) != 1)}" if self.calls else ""
+        if self.error is None:
+            yield f"ok{calls}"
+            yield f"value: {_cut(repr(self.value), OBSERVED_VALUE)}"
+        else:
+            yield f"failed{calls}: {self.error.kind}"
+            yield from _described(self.error)
+        if self.stdout:
+            yield "output:"
+            yield _cut(self.stdout.rstrip("\n"), OBSERVED_OUTPUT)
+        if self.note:
+            yield f"note: {self.note}"
+        for cut in self.truncated:
+            yield f"cut: {cut.what} stopped after {cut.kept:,} characters; at least {cut.left_out:,} more left out"
+
+
+def _described(error: Error) -> Iterator[str]:
+    yield f"{error.type}: {error.message}" if error.message else error.type
+    if error.line is not None:
+        yield f"  line {error.line}: {(error.source_line or '').strip()}".rstrip(": ")
+    if error.traceback.count("\n") > 1:  # one frame says no more than the line above
+        yield error.traceback
+    if error.hint:
+        yield f"hint: {error.hint}"
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… ({len(text) - limit:,} more characters; select or summarise in the program)"

@@ -1,0 +1,92 @@
+"""Records out of TypedDicts.
+
+At run time a TypedDict is a plain dict; only the annotation of the tool says which dicts are records. A shape
+walks a copied value along the annotation and makes records of the dicts that the annotation names.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, Required, Union, get_args, get_origin, is_typeddict
+
+from wasm_runtime.guest.codec import record
+
+Shape = Callable[[Any], Any]
+
+
+def shape_of(annotation: object) -> Shape | None:
+    """The shape of an annotation; None where it names no TypedDict, and values stay as they are."""
+    return _shape(annotation, {})
+
+
+def _shape(annotation: object, seen: dict[object, Shape]) -> Shape | None:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if is_typeddict(origin or annotation):
+        return _record_shape(origin or annotation, seen)
+    if origin in {Annotated, Required, typing.NotRequired, typing.ReadOnly if hasattr(typing, "ReadOnly") else None}:
+        return _shape(arguments[0], seen)
+    if origin in {Union, types.UnionType}:
+        return _union_shape([_shape(argument, seen) for argument in arguments])
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _mapping_shape(_shape(arguments[1], seen) if len(arguments) > 1 else None)
+    if isinstance(origin, type) and issubclass(origin, Collection):
+        return _collection_shape([_shape(argument, seen) for argument in arguments if argument is not ...])
+    return None
+
+
+def _record_shape(kind: Any, seen: dict[object, Shape]) -> Shape:
+    if kind in seen:
+        return seen[kind]
+    fields: dict[str, Shape] = {}
+    required: frozenset[str] = kind.__required_keys__
+    known = required | kind.__optional_keys__
+
+    def shape(value: Any) -> Any:
+        if type(value) is not dict or not required <= value.keys() <= known:
+            return value
+        return record({name: fields[name](item) if name in fields else item for name, item in value.items()})
+
+    seen[kind] = shape  # before its fields: a TypedDict may hold itself
+    for name, hint in typing.get_type_hints(kind).items():
+        inner = _shape(hint, seen)
+        if inner is not None:
+            fields[name] = inner
+    return shape
+
+
+def _union_shape(members: list[Shape | None]) -> Shape | None:
+    shapes = [member for member in members if member is not None]
+    if not shapes:
+        return None
+
+    def shape(value: Any) -> Any:
+        for member in shapes:
+            value = member(value)
+        return value
+
+    return shape
+
+
+def _mapping_shape(inner: Shape | None) -> Shape | None:
+    if inner is None:
+        return None
+
+    def shape(value: Any) -> Any:
+        return {name: inner(item) for name, item in value.items()} if type(value) is dict else value
+
+    return shape
+
+
+def _collection_shape(members: list[Shape | None]) -> Shape | None:
+    shape_one = _union_shape(members)
+    if shape_one is None:
+        return None
+
+    def shape(value: Any) -> Any:
+        if type(value) in {list, tuple}:
+            return type(value)(shape_one(item) for item in value)
+        return value
+
+    return shape

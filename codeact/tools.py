@@ -1,0 +1,253 @@
+"""Tools: typed functions of the host that a program may call, and the read-only set of those granted."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import keyword
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+
+from pydantic import ConfigDict, ValidationError, validate_call
+from pydantic.errors import PydanticUserError
+
+from codeact.shapes import Shape, shape_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, eq=False)
+class Tool(Generic[P, R]):
+    """A function that programs may call. On the host it is called like the function it wraps.
+
+    Attributes:
+        name: the name inside.
+        function: the host's function.
+        doc: what the model is told.
+        signature: the function's signature, annotations resolved.
+        is_async: whether it is `async def`, and so awaitable inside.
+        timeout: seconds one call may take; None leaves it to the limits.
+        shape: makes records of the TypedDicts in what it returns; None where there are none.
+    """
+
+    name: str
+    function: Callable[P, R]
+    doc: str
+    signature: inspect.Signature
+    is_async: bool
+    timeout: float | None
+    shape: Shape | None
+    _bind: Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.function(*args, **kwargs)
+
+    def bind(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Validate arguments against the annotations.
+
+        Returns:
+            The positional and keyword arguments to call the function with, converted.
+
+        Raises:
+            BadArguments: they do not fit; the text names each one and shows the signature.
+        """
+        try:
+            return self._bind(*args, **kwargs)
+        except ValidationError as error:
+            raise BadArguments(_explain(self, error)) from None
+
+
+class BadArguments(TypeError):
+    """Arguments that do not fit a tool's signature."""
+
+
+@overload
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
+@overload
+def tool(
+    *, name: str | None = None, doc: str | None = None, timeout: float | None = None
+) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+def tool(
+    function: Callable[P, R] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    doc: str | None = None,
+    timeout: float | None = None,
+) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
+    """Make a tool of a typed function. A tool must be safe to call twice: it reads, it does not act.
+
+    Args:
+        function: a plain or `async def` function whose parameters are annotated.
+        name: its name inside; the function's own by default.
+        doc: what the model is told; the function's docstring by default.
+        timeout: seconds one call may take before the program meets a `ToolError`.
+
+    Raises:
+        TypeError: it is not callable, or a parameter has no annotation.
+        ValueError: its name is no identifier, or the timeout is not above zero.
+    """
+    if function is None:
+        return functools.partial(_make, name=name, doc=doc, timeout=timeout)
+    return _make(function, name=name, doc=doc, timeout=timeout)
+
+
+def _make(
+    function: Callable[P, R], *, name: str | None = None, doc: str | None = None, timeout: float | None = None
+) -> Tool[P, R]:
+    if isinstance(function, Tool):
+        msg = f"tool {function.name!r} is already a tool"
+        raise TypeError(msg)
+    if not callable(function):
+        msg = f"tool: expected a function, got {function!r}"
+        raise TypeError(msg)
+    inside = name if name is not None else getattr(function, "__name__", None)
+    if inside is None:
+        msg = f"tool {function!r} has no name; give one: tool(name=…)"
+        raise ValueError(msg)
+    _check_name(inside)
+    if timeout is not None and not (isinstance(timeout, (int, float)) and timeout > 0):
+        msg = f"tool {inside!r}: timeout={timeout!r} must be a number of seconds above zero"
+        raise ValueError(msg)
+    signature, returns = _signature(inside, function)
+    return Tool(
+        name=inside,
+        function=function,
+        doc=inspect.cleandoc(doc if doc is not None else getattr(function, "__doc__", None) or ""),
+        signature=signature,
+        is_async=_is_async(function),
+        timeout=timeout,
+        shape=shape_of(returns),
+        _bind=_binder(inside, signature),
+    )
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        msg = f'tool name {name!r} is no public identifier; give one: @tool(name="…")'
+        raise ValueError(msg)
+
+
+def _is_async(function: object) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
+
+
+def _signature(name: str, function: Callable[..., object]) -> tuple[inspect.Signature, object]:
+    try:
+        signature = inspect.signature(function)
+        hinted = function if inspect.isroutine(function) else type(function).__call__
+        if isinstance(function, functools.partial):
+            hinted = function.func
+        hints = typing.get_type_hints(hinted, include_extras=True)
+    except (NameError, TypeError, ValueError) as error:
+        msg = f"tool {name!r}: its signature cannot be read: {error}"
+        raise TypeError(msg) from error
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.name not in hints:
+            msg = f"tool {name!r}: parameter {parameter.name!r} has no annotation; the model and the check need one"
+            raise TypeError(msg)
+        parameters.append(parameter.replace(annotation=hints[parameter.name]))
+    returns = hints.get("return", inspect.Signature.empty)
+    if returns is inspect.Signature.empty:
+        msg = f"tool {name!r} does not say what it returns; annotate it (-> None if nothing)"
+        raise TypeError(msg)
+    return signature.replace(parameters=parameters, return_annotation=returns), returns
+
+
+def _binder(name: str, signature: inspect.Signature) -> Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]:
+    """A function that validates arguments for this signature and gives them back instead of calling."""
+
+    def bound(*args: object, **kwargs: object) -> tuple[tuple[object, ...], dict[str, object]]:
+        return args, kwargs
+
+    twin = cast("Any", bound)
+    twin.__name__ = twin.__qualname__ = name
+    twin.__signature__ = signature.replace(return_annotation=inspect.Signature.empty)
+    twin.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
+    try:
+        return validate_call(config=ConfigDict(arbitrary_types_allowed=False))(bound)
+    except PydanticUserError as error:
+        msg = f"tool {name!r}: an annotation is no type that values can have: {error.message}"
+        raise TypeError(msg) from error
+
+
+def _explain(called: Tool[..., Any], error: ValidationError) -> str:
+    from codeact.declarations import signature_line  # noqa: PLC0415 - stubs describe tools, so they import this module
+
+    names = list(called.signature.parameters)
+    lines = []
+    for problem in error.errors(include_url=False, include_context=False):
+        place, *inner = problem["loc"] or ("arguments",)
+        if isinstance(place, int) and place < len(names):
+            place = names[place]
+        path = "".join(f"[{step!r}]" for step in inner)
+        got = "" if problem["type"].startswith(("missing", "unexpected")) else f", got {_short(problem['input'])}"
+        lines.append(f"{place}{path}: {problem['msg']}{got}")
+    more = [f"… and {len(lines) - 3} more"] if len(lines) > 3 else []  # noqa: PLR2004
+    return "\n".join([f"{called.name}: {'; '.join([*lines[:3], *more])}", f"signature: {signature_line(called)}"])
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004
+
+
+Granted = Iterable["Tool[..., Any] | Callable[..., Any]"] | Mapping[str, "Tool[..., Any] | Callable[..., Any]"]
+"""What a sandbox takes as tools: tools or typed functions, or a mapping from the name inside to either."""
+
+
+class Toolset(Mapping[str, "Tool[..., Any]"]):
+    """The tools granted to a sandbox, by name, read-only."""
+
+    __slots__ = ("_tools",)
+
+    def __init__(self, tools: Granted = ()) -> None:
+        """Collect tools.
+
+        Raises:
+            TypeError: a member is not callable or not annotated, or `tools` is no collection.
+            ValueError: two have one name, or a name is no identifier.
+        """
+        found: dict[str, Tool[..., Any]] = {}
+        for member in _members(tools):
+            if member.name in found:
+                msg = f'tools: two tools are named {member.name!r}; rename one: @tool(name="…")'
+                raise ValueError(msg)
+            found[member.name] = member
+        self._tools = MappingProxyType(found)
+
+    def __getitem__(self, name: str) -> Tool[..., Any]:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __repr__(self) -> str:
+        return f"Toolset({', '.join(self._tools)})"
+
+
+def _members(tools: Granted) -> Iterator[Tool[..., Any]]:
+    if isinstance(tools, Mapping):
+        for name, member in tools.items():
+            if isinstance(member, Tool):
+                yield (
+                    member
+                    if member.name == name
+                    else tool(name=name, doc=member.doc, timeout=member.timeout)(member.function)
+                )
+            else:
+                yield tool(name=name)(member)
+        return
+    if isinstance(tools, (str, bytes)) or not isinstance(tools, Iterable):
+        msg = f"tools={tools!r}: expected a list of tools or typed functions, or a mapping of names to them"
+        raise TypeError(msg)
+    for member in tools:
+        yield member if isinstance(member, Tool) else tool(member)

@@ -1,0 +1,65 @@
+"""Threads that run guests and tools, kept for the next run.
+
+A run never holds its caller: it happens on a worker, and the caller waits no longer than the deadline. Workers
+are daemons, because a tool that never returns must not keep the process alive, and have deep stacks, because
+a guest's recursion lives on them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+
+STACK = 64 * 1024 * 1024
+"""Bytes of a worker's stack. It is address space: memory is used only as deep as a guest recurses."""
+
+IDLE = 8
+"""Workers that are kept waiting for work; more than these end when their work does."""
+
+Job = Callable[[], None]
+
+
+class Workers:
+    """A pool that grows with the work in hand and never queues."""
+
+    def __init__(self) -> None:
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        # Threads do not survive a fork, and a lock may have been held by one of them.
+        self._starting = threading.Lock()
+        self._idle: deque[SimpleQueue[Job]] = deque()
+
+    def submit(self, job: Job) -> None:
+        """Run a job, which must not raise, on a worker of its own."""
+        try:
+            self._idle.pop().put(job)
+        except IndexError:
+            self._start(job)
+
+    def _start(self, job: Job) -> None:
+        inbox: SimpleQueue[Job] = SimpleQueue()
+        inbox.put(job)
+        with self._starting:
+            before = threading.stack_size(STACK)
+            try:
+                threading.Thread(target=self._serve, args=(inbox,), name="codeact-worker", daemon=True).start()
+            finally:
+                threading.stack_size(before)
+
+    def _serve(self, inbox: SimpleQueue[Job]) -> None:
+        while True:
+            with suppress(BaseException):  # a job reports for itself; the worker must live on
+                inbox.get()()
+            if len(self._idle) >= IDLE:
+                return
+            self._idle.append(inbox)
+
+
+workers = Workers()
+"""The process's workers."""
