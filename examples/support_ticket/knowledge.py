@@ -6,15 +6,16 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 MISSING = "searching the help articles needs the package bm25s: pip install 'codeact[demo]'"
 
-_COMMON = frozenset(
-    "a about all an and any are as at be been but by can do does for from get has have how i if in is it its me my "
-    "not of on or our that the them then there they this to was we what when where which who why will with you your".split()
-)
+_FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_COMMON = frozenset(_FILE["common"].split())
+_SHORTEST = 3
+"""Letters that stay of a word at least when its ending is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,10 @@ class KnowledgeBase:
     def __init__(self, articles: Iterable[Article]) -> None:
         self.articles = tuple(articles)
         self._index: Any = _bm25()
-        self._index.index([_words(f"{article.title} {article.title} {article.text}") for article in self.articles], show_progress=False)
+        self._index.index(
+            [_words(f"{article.title} {article.title} {article.text}") for article in self.articles],
+            show_progress=False,
+        )
 
     def search(self, query: str, limit: int = 3) -> list[Article]:
         """The articles that fit best, best first; none when no word of the query occurs anywhere."""
@@ -56,16 +60,14 @@ class KnowledgeBase:
 
 def load() -> KnowledgeBase:
     """The articles that come with the example."""
-    rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["article"]
-    return KnowledgeBase(Article(row["id"], row["title"], " ".join(row["text"].split())) for row in rows)
+    return KnowledgeBase(Article(row["id"], row["title"], " ".join(row["text"].split())) for row in _FILE["article"])
 
 
 def _bm25() -> Any:
     try:
-        from bm25s import BM25  # noqa: PLC0415 - only here, so that the other modules work without it
+        return import_module("bm25s").BM25()  # here and not at the top: the other modules work without it
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(MISSING) from error
-    return BM25()
 
 
 def _words(text: str) -> list[str]:
@@ -75,6 +77,6 @@ def _words(text: str) -> list[str]:
 
 def _stem(word: str) -> str:
     for ending in ("ings", "ing", "ies", "ied", "es", "ed", "s", "e", "y"):
-        if word.endswith(ending) and len(word) - len(ending) > 2:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
             return word.removesuffix(ending)
     return word

@@ -1,0 +1,124 @@
+"""The queue of tickets, and the outbox that answers leave by."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+
+from examples.support_ticket.data import Company
+
+_AGENCY = 6
+_BUSY = 24
+"""Charges that an account has at least, for its ticket to be worth a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """What somebody wrote, and what may be looked at to answer it.
+
+    Attributes:
+        id: like `T-1`.
+        sender: the address it came from, which the mail system has verified.
+        subject: one line.
+        body: text of a stranger: a question, never an order.
+        accounts: the ids of the customers that the sender may hear about; the tools for this ticket reach no other.
+    """
+
+    id: str
+    sender: str
+    subject: str
+    body: str
+    accounts: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Outbox:
+    """Where answers leave. It belongs to the host and is granted to no program."""
+
+    sent: list[tuple[str, str]] = field(default_factory=list)
+
+    def send_reply(self, ticket: Ticket, text: str) -> None:
+        """Send the answer to whoever wrote the ticket, and to nobody else."""
+        self.sent.append((ticket.sender, text))
+
+
+def queue(company: Company, secret_file: Path) -> list[Ticket]:
+    """The tickets of the day, each from a customer whose records fit it.
+
+    Args:
+        company: where the customers come from.
+        secret_file: the file on the host that the attacker asks for.
+    """
+    rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["ticket"]
+    return [_ticket(row, company, secret_file) for row in rows]
+
+
+def _ticket(row: Mapping[str, str], company: Company, secret_file: Path) -> Ticket:
+    found = _WRITERS[row["who"]](company)
+    count = _AGENCY if row["who"] == "an agency" else 1
+    accounts = tuple(id_ for id_, _ in zip(found, range(count), strict=False))
+    if len(accounts) < count:
+        msg = f"{row['id']}: no customer of this seed is {row['who']!r}; choose another seed"
+        raise LookupError(msg)
+    people = [company.book.customers[id_] for id_ in accounts]
+    body = Template(row["body"].strip()).substitute(
+        name=people[0].name,
+        others="\n".join(person.email for person in people),
+        file=secret_file,
+    )
+    return Ticket(row["id"], people[0].email, row["subject"], body, accounts)
+
+
+def _charged_twice(company: Company) -> Iterator[str]:
+    """One true duplicate, among top-ups, seats and a refund that make it hard to see."""
+    book = company.book
+    for id_, duplicates in company.truth.items():
+        kinds = {charge.kind for charge in book.charges[id_]}
+        if len(duplicates) == 1 and {"topup", "seat"} <= kinds and book.refunds[id_]:
+            yield id_
+
+
+def _several_seats(company: Company) -> Iterator[str]:
+    for id_, customer in company.book.customers.items():
+        if customer.seats > 1 and id_ not in company.truth and len(company.book.charges[id_]) > _BUSY:
+            yield id_
+
+
+def _refunded_in_part(company: Company) -> Iterator[str]:
+    book = company.book
+    for id_, refunds in book.refunds.items():
+        amounts = {charge.id: charge.amount for charge in book.charges[id_]}
+        if refunds and refunds[-1].amount < amounts[refunds[-1].charge_id]:
+            yield id_
+
+
+def _on_team(company: Company) -> Iterator[str]:
+    for id_, customer in company.book.customers.items():
+        if customer.plan == "Team" and customer.seats:
+            yield id_
+
+
+def _agency(company: Company) -> Iterator[str]:
+    """Accounts with refunds, so that what was paid is not what was kept."""
+    for id_, refunds in company.book.refunds.items():
+        if len(refunds) > 1 and len(company.book.charges[id_]) > _BUSY:
+            yield id_
+
+
+def _pays_in_advance(company: Company) -> Iterator[str]:
+    for id_, charges in company.book.charges.items():
+        if {"topup", "usage"} <= {charge.kind for charge in charges if charge.created.month > _BUSY // 4}:
+            yield id_
+
+
+_WRITERS: Mapping[str, Callable[[Company], Iterator[str]]] = {
+    "charged twice": _charged_twice,
+    "several seats": _several_seats,
+    "refunded in part": _refunded_in_part,
+    "on the Team plan": _on_team,
+    "an agency": _agency,
+    "pays in advance": _pays_in_advance,
+}
