@@ -41,7 +41,7 @@ def from_guest(value: object, *, depth: int, size: int) -> object:
 
     Returns:
         The copy, of exact plain types. Subclasses of plain types become the plain type, the program's own
-        dataclasses become records, members of its own Enums their values.
+        dataclasses become records, members of Enums their values.
 
     Raises:
         Uncrossable: with the path to the part that cannot cross.
@@ -152,7 +152,7 @@ def _record(copy: _Copy, value: Record, depth: int) -> object:
 
 
 def _member(copy: _Copy, value: Member, depth: int) -> object:
-    return Member(value.name, copy.copy(value.value, depth))
+    return copy.copy(value.value, depth)
 
 
 def _zoned(copy: _Copy, value: datetime | time, _depth: int) -> object:

@@ -7,6 +7,7 @@ Engines of others register under the entry point group `codeact.engines`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -184,6 +185,7 @@ _OWN = {
     "restricted": "codeact.engines.restricted.engine:RestrictedEngine",
 }
 _loaded: dict[str, Engine] = {}
+_loading = threading.RLock()
 
 
 def engine_names() -> tuple[str, ...]:
@@ -198,9 +200,10 @@ def load(name: str) -> Engine:
         ValueError: there is none of that name.
         EngineUnavailable: there is, but it cannot be set up here.
     """
-    if name not in _loaded:
-        _loaded[name] = _make(name)
-    return _loaded[name]
+    with _loading:
+        if name not in _loaded:
+            _loaded[name] = _make(name)
+        return _loaded[name]
 
 
 def _make(name: str) -> Engine:

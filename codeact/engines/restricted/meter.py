@@ -1,0 +1,337 @@
+"""The meter: counts the work of a program and ends it.
+
+A tick has to cost next to nothing, so it is a C iterator: `chain.from_iterable(source).__next__` over chunks of a
+range, and Python code runs only where one chunk ends and the next is fetched. There the meter asks whether the
+host has lost patience, and whether the process has grown too much. Once the meter is spent, its last chunk is
+an iterator that raises at every step, so a program that catches the stop meets it again at its next tick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, compress, islice
+from typing import Any, NoReturn
+
+from codeact.engines import Fault
+from codeact.limits import Limits
+
+CHUNK = 10_000
+"""Ticks between two looks at the clock: well below a millisecond of empty loops."""
+
+
+class Stopped(GeneratorExit):
+    """The run is over; the reason is `Meter.fault`.
+
+    It is a GeneratorExit so that a suspended generator that meets it while it is being closed ends in silence,
+    where any other exception would be printed to the host's stderr.
+    """
+
+
+class Meter:
+    """The fuel of one world. It is set for each run, and spent between runs.
+
+    Attributes:
+        tick: call it for one unit of work; always gives something true.
+        fault: why the program must end; None while it may go on.
+    """
+
+    def __init__(self, limits: Limits, fuel: int, interrupted: Callable[[], Fault | None]) -> None:
+        self.limits = limits
+        self.fault: Fault | None = None
+        self._fuel = fuel
+        self._interrupted = interrupted
+        self._given = 0
+        self._chunk: Any = iter(())
+        self._closed = True
+        self._memory = Growth(limits.memory)
+        self._stream: Iterator[int] = chain.from_iterable(_Source(self._next))
+        self.tick: Callable[[], int] = self._stream.__next__
+
+    def start(self) -> None:
+        """Fill the meter for a run."""
+        self.fault = None
+        self._given = 0
+        self._closed = False
+        self._memory.start()
+        watchdog.watch(self)
+
+    def finish(self) -> None:
+        """Spend what is left: whatever still ticks from now on, ends."""
+        watchdog.forget(self)
+        self._given = self.fuel
+        self._closed = True
+        self._memory.finish()
+        self.cut()
+
+    @property
+    def fuel(self) -> int:
+        """Ticks spent."""
+        left: int = self._chunk.__length_hint__()
+        return self._given - left
+
+    def stop(self, fault: Fault) -> NoReturn:
+        """End the run from the program's own thread; the first reason stays."""
+        self.end(fault)
+        raise Stopped
+
+    def end(self, fault: Fault) -> None:
+        """Note that the run must end; the next tick ends it."""
+        if self.fault is None and not self._closed:
+            self.fault = fault
+            self._given = self.fuel
+            self.cut()
+
+    def cut(self) -> None:
+        """Make the next tick look whether it may go on."""
+        chunk = self._chunk
+        left = chunk.__length_hint__()
+        if left:
+            chunk.__setstate__(sys.maxsize)
+
+    def look(self) -> None:
+        """Ask now whether the program may go on; for work that takes long between two ticks.
+
+        Raises:
+            Stopped: it may not.
+        """
+        if self.fault is None and not self._closed:
+            fault = self._interrupted() or self._memory.fault()
+            if fault is not None:
+                self.stop(fault)
+        if self.fault is not None or self._closed:
+            raise Stopped
+
+    def overdue(self) -> bool:
+        """Whether the host wants the run to end; asked by the watchdog from its own thread."""
+        fault = self._interrupted() or self._memory.fault()
+        if fault is None:
+            return False
+        self.end(fault)
+        return True
+
+    def charge(self, units: int) -> None:
+        """Spend several ticks at once.
+
+        Raises:
+            Stopped: there are not so many left.
+        """
+        if units > self._fuel:
+            self.stop(self._empty())
+        if units > 0:
+            deque(islice(self._stream, units), 0)
+
+    def charged(self, items: Iterable[Any]) -> Iterator[Any]:
+        """The same items, each for one tick, without a line of Python in between."""
+        return compress(items, self._stream)
+
+    def memory(self, wanted: int) -> None:
+        """Ask for memory before one operation takes it.
+
+        Raises:
+            Stopped: it is more than one operation may take.
+        """
+        if wanted > self.limits.memory:
+            self.stop(too_much_memory(wanted, self.limits.memory))
+
+    def _next(self) -> Any:
+        """The next chunk of ticks, or the end of them."""
+        if self.fault is None and not self._closed:
+            fault = self._interrupted() or self._memory.fault()
+            left = self._fuel - self._given
+            if fault is None and left > 0:
+                size = min(CHUNK, left)
+                self._given += size
+                self._chunk = iter(range(1, size + 1))
+                return self._chunk
+            if self.fault is None:
+                self.fault = fault or self._empty()
+        self._chunk = iter(())
+        return _Spent(self)
+
+    def ended(self) -> bool:
+        """Whether ticks fail now."""
+        return self._closed or self.fault is not None
+
+    def _empty(self) -> Fault:
+        return Fault(
+            "fuel",
+            "FuelExhausted",
+            f"fuel limit of {self._fuel:,} ticks reached: a tick is a loop iteration or a function call",
+            hint="do less work in one run: filter before looping, avoid nested loops over the same rows",
+        )
+
+
+class _Source:
+    """Gives chunks; unlike a generator it can be asked again after it has raised."""
+
+    __slots__ = ("_next",)
+
+    def __init__(self, following: Callable[[], Any]) -> None:
+        self._next = following
+
+    def __iter__(self) -> _Source:
+        return self
+
+    def __next__(self) -> Any:
+        return self._next()
+
+
+class _Spent:
+    """The chunk of a meter that is spent: every step raises, until the meter is filled again."""
+
+    __slots__ = ("_meter",)
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+
+    def __iter__(self) -> _Spent:
+        return self
+
+    def __next__(self) -> NoReturn:
+        if self._meter.ended():
+            raise Stopped
+        raise StopIteration
+
+
+def too_much_memory(wanted: int, limit: int) -> Fault:
+    """The fault of an operation that would take more than it may."""
+    return Fault(
+        "memory",
+        "MemoryError",
+        f"memory limit of {limit:,} bytes reached: one operation would take about {_rounded(wanted)} bytes",
+        hint="work on a part of the data at a time; keep sums and counts instead of copies",
+    )
+
+
+def _rounded(amount: int) -> str:
+    return f"{amount:,}" if amount < 10**15 else "more than 10**15"
+
+
+class Growth:
+    """What the process has grown by since the run began.
+
+    The heap is the process's, so this is only an estimate: a host that allocates in other threads is counted too,
+    memory that was free inside the process before is not, and where the kernel does not tell (no `/proc`) nothing
+    is seen. Runs that are under way at the same time share the sum of their limits.
+    """
+
+    _active = 0
+    _lock = threading.Lock()
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._begin = 0
+
+    def start(self) -> None:
+        """Begin to count."""
+        with Growth._lock:
+            Growth._active += 1
+        self._begin = resident()
+
+    def finish(self) -> None:
+        """Stop counting."""
+        with Growth._lock:
+            Growth._active -= 1
+
+    def fault(self) -> Fault | None:
+        """The fault when the process has grown by more than the runs under way may take."""
+        grown = resident() - self._begin
+        if grown <= self._limit * max(1, Growth._active):
+            return None
+        return Fault(
+            "memory",
+            "MemoryError",
+            f"memory limit of {self._limit:,} bytes reached: the program had grown by about {grown:,} bytes",
+            hint="keep sums and counts instead of collecting everything",
+        )
+
+
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+class _Statm:
+    """The process's own line in `/proc`, kept open: reading it again costs two microseconds."""
+
+    def __init__(self) -> None:
+        self._open()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._open)
+
+    def _open(self) -> None:
+        try:
+            self._file = os.open("/proc/self/statm", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        except OSError:
+            self._file = -1
+
+    def resident(self) -> int:
+        if self._file < 0:
+            return 0
+        try:
+            return int(os.pread(self._file, 96, 0).split()[1]) * _PAGE
+        except (OSError, ValueError, IndexError):
+            return 0
+
+
+resident = _Statm().resident
+"""Bytes of the process that are in memory; 0 where nobody tells."""
+
+
+class Watchdog:
+    """One thread for the whole process that asks for runs whose ticks are far apart.
+
+    A program that calls a builtin over a large list in a loop ticks once a call: a chunk of ticks would take it
+    minutes. The watchdog asks every few milliseconds, and cuts the chunk short when the run must end.
+    """
+
+    PERIOD = 0.01
+    IDLE = 100
+
+    def __init__(self) -> None:
+        self._reset()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._meters: set[Meter] = set()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def watch(self, meter: Meter) -> None:
+        """Look after a run."""
+        self._meters.add(meter)
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._serve, name="codeact-watchdog", daemon=True)
+                    self._thread.start()
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def forget(self, meter: Meter) -> None:
+        """The run is over."""
+        self._meters.discard(meter)
+
+    def _serve(self) -> None:
+        idle = 0
+        pause = threading.Event()
+        while True:
+            self._wake.wait()
+            pause.wait(self.PERIOD)
+            for meter in self._meters.copy():
+                if meter.overdue():
+                    self._meters.discard(meter)
+            idle = 0 if self._meters else idle + 1
+            if idle > self.IDLE:
+                idle = 0
+                self._wake.clear()
+                if self._meters:
+                    self._wake.set()
+
+
+watchdog = Watchdog()
+"""The process's watchdog."""

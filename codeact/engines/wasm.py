@@ -1,0 +1,213 @@
+"""The wasm engine: the program in a CPython of its own, inside wasmtime. This one is the boundary.
+
+The guest has no imports but the doors, so there is nothing else it could reach: no file, clock, socket,
+environment or process of the host. What it says is data: whether a run went well, which calls it made and how
+long it took come from the host's own records.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, cast
+
+from codeact.engines import Answer, Doors, EngineUnavailable, Fault, Frame, Kind, Outcome, Refusal
+from codeact.limits import Limits
+from codeact.values import Uncrossable, from_guest
+from wasm_runtime.guest.codec import decode, encode
+
+try:
+    from wasm_runtime.instance import Instance, Trap
+    from wasm_runtime.machine import GuestUnavailable, Machine
+except ImportError as error:
+    msg = f"engine='wasm': wasmtime cannot be imported ({error}); reinstall codeact on a platform it has wheels for"
+    raise EngineUnavailable(msg) from error
+
+HEADER = 1_000_000
+"""Characters of the first line of an answer that are read."""
+
+_REPORTED: frozenset[Kind] = frozenset({"syntax", "denied", "runtime", "tool", "memory", "stack", "value"})
+"""The kinds of fault that a guest may report; all others are for the host to say."""
+
+
+class WasmEngine:
+    """Makes worlds inside wasmtime.
+
+    Raises:
+        EngineUnavailable: the guest is missing, or wasmtime cannot load it.
+    """
+
+    name = "wasm"
+    default_fuel = 20_000_000_000
+
+    def __init__(self) -> None:
+        try:
+            self.machine = Machine()
+        except GuestUnavailable as error:
+            msg = f"engine='wasm': {error}"
+            raise EngineUnavailable(msg) from error
+
+    def open(self, doors: Doors, limits: Limits) -> WasmInstance:
+        """Make a fresh world."""
+        return WasmInstance(self.machine, doors, limits, limits.fuel or self.default_fuel)
+
+
+class WasmInstance:
+    """One world inside wasmtime."""
+
+    def __init__(self, machine: Machine, doors: Doors, limits: Limits, fuel: int) -> None:
+        self._doors = doors
+        self._limits = limits
+        self._fuel = fuel
+        self._instance: Instance | None = None
+        self._unfit: Fault | None = None
+        try:
+            self._instance = Instance(machine, _Room(doors, limits), fuel=fuel, memory=limits.memory)
+        except Trap as trap:
+            self._unfit = self._fault(trap)
+
+    def run(self, source: str) -> Outcome:
+        """Run a program; see `codeact.engines.Instance`."""
+        if self._instance is None:
+            return Outcome(fault=self._unfit)
+        try:
+            answer = self._instance.run(self._request(source))
+        except Trap as trap:
+            return Outcome(fault=self._fault(trap), fuel=self._instance.fuel)
+        return self._outcome(answer, self._instance.fuel)
+
+    def close(self) -> None:
+        """Destroy the world."""
+        if self._instance is not None:
+            self._instance.close()
+            self._instance = None
+
+    def _request(self, source: str) -> str:
+        return json.dumps(
+            {
+                "source": source,
+                "tools": [[face.name, face.signature, face.doc, face.awaitable] for face in self._doors.faces],
+                "seed": self._doors.seed.hex(),
+                "stack": self._limits.stack,
+                "depth": self._limits.value_depth,
+            }
+        )
+
+    def _outcome(self, answer: str, fuel: int) -> Outcome:
+        end = answer.find("\n", 0, HEADER)
+        try:
+            header = json.loads(answer[:end] if end >= 0 else answer[:HEADER])
+            outcome = _read(header, fuel)
+            if outcome.fault is not None:
+                return outcome
+            value = self._value(answer[end + 1 :]) if end >= 0 else None
+        except Uncrossable as error:
+            return Outcome(fault=Fault("value", "TypeError", str(error)), fuel=fuel)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            forged = Fault("runtime", "ProtocolError", "the program's answer was no answer of the interpreter's")
+            return Outcome(fault=forged, fuel=fuel)
+        return Outcome(value, None, outcome.finished, outcome.bound, outcome.exit_code, fuel)
+
+    def _value(self, text: str) -> object:
+        return _bounded(text, self._limits)
+
+    def _fault(self, trap: Trap) -> Fault:
+        match trap.reason:
+            case "fuel":
+                return Fault("fuel", "FuelExhausted", f"the program used up its {self._fuel:,} units (limit fuel)")
+            case "stack":
+                return Fault("stack", "RecursionError", "the program overflowed the stack; its world is lost")
+            case "memory":
+                text = f"memory={self._limits.memory:,} bytes is less than the interpreter itself needs"
+                return Fault("memory", "MemoryError", text, hint="raise the limit memory; 64 MiB and more are useful")
+            case "absent":
+                text = f"the program reached for what does not exist in the sandbox ({trap.detail})"
+                return Fault("denied", "PermissionError", text, hint="use the tools; there is nothing else here")
+            case "stopped":
+                return Fault("host", "RuntimeError", "the run was stopped")
+            case _:
+                text = f"the interpreter inside gave up ({trap.detail}); its world is lost"
+                return Fault("runtime", "SystemError", text)
+
+
+class _Room:
+    """The doors of one run in the words of the room: text in, text out."""
+
+    __slots__ = ("_doors", "_limits")
+
+    def __init__(self, doors: Doors, limits: Limits) -> None:
+        self._doors = doors
+        self._limits = limits
+
+    def call(self, name: str, arguments: str) -> str:
+        """Answer a call; the reply is `+` and a value, or `-` and an exception's type and message."""
+        try:
+            args, kwargs = _arguments(_bounded(arguments, self._limits, levels=2))
+        except (Uncrossable, ValueError) as error:
+            return _refused("TypeError", f"{name[:80]}: {error}")
+        reply = self._doors.call(name, args, kwargs)
+        if isinstance(reply, Answer):
+            return "+" + encode(reply.value, self._limits.value_depth + 1)
+        if isinstance(reply, Refusal):
+            return _refused(reply.type, reply.message)
+        return _refused("ToolError", reply.fault.message)  # never read: the guest ends here
+
+    def write(self, text: str) -> None:
+        """Take printed text."""
+        self._doors.write(text)
+
+    def now(self) -> int:
+        """The wall clock."""
+        return self._doors.now()
+
+    def monotonic(self) -> int:
+        """The monotonic clock."""
+        return time.monotonic_ns()
+
+    def stopped(self) -> bool:
+        """Whether the guest must end."""
+        return self._doors.interrupted() is not None
+
+
+def _refused(kind: str, message: str) -> str:
+    return "-" + json.dumps([kind, message])
+
+
+def _bounded(text: str, limits: Limits, levels: int = 0) -> object:
+    """Decode what a guest sent, after a look at its size and with its depth and content checked."""
+    if len(text) > 2 * limits.value_bytes:  # the encoding of a value within the limit may be longer than it
+        msg = f"larger than the limit value_bytes={limits.value_bytes:,}"
+        raise Uncrossable(msg)
+    return from_guest(decode(text), depth=limits.value_depth + levels, size=limits.value_bytes)
+
+
+def _arguments(decoded: object) -> tuple[tuple[object, ...], dict[str, object]]:
+    match decoded:
+        case [list(args), dict(kwargs)] if all(type(name) is str for name in kwargs):
+            return tuple(args), cast("dict[str, object]", kwargs)
+    msg = "a call is a list of arguments and a dict of keyword arguments"
+    raise ValueError(msg)
+
+
+def _read(header: Any, fuel: int) -> Outcome:
+    """The guest's own account of a run, taken only as far as it has the right shape."""
+    bound = header["bound"]
+    code = header["exit"]
+    if type(bound) is not list or not all(type(name) is str for name in bound) or type(code) not in {int, type(None)}:
+        raise TypeError
+    fault = None if header["fault"] is None else _reported(header["fault"])
+    return Outcome(None, fault, header["finished"] is True, tuple(bound), code, fuel)
+
+
+def _reported(fault: Any) -> Fault:
+    kind, offset = fault["kind"], fault["offset"]
+    frames = tuple(Frame(int(line), str(function)[:200]) for line, function in fault["frames"][:50])
+    if type(offset) not in {int, type(None)}:
+        raise TypeError
+    return Fault(
+        kind if kind in _REPORTED else "runtime",
+        str(fault["type"])[:200],
+        str(fault["message"])[:4000],
+        frames,
+        offset,
+    )

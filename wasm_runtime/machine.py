@@ -1,0 +1,192 @@
+"""The machine: one wasmtime engine, with the guest compiled and its doors linked, for a whole process."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import logging
+import platform
+import sys
+import threading
+import time
+from contextlib import AbstractContextManager, nullcontext
+from importlib.metadata import version
+from pathlib import Path
+
+from wasmtime import Config, Engine, WasmtimeError
+from wasmtime import _ffi as ffi
+from wasmtime.component import Component, ExportIndex, Linker
+
+from wasm_runtime import cache
+from wasm_runtime.doors import DOORS, nothing
+from wasm_runtime.ticker import Ticker
+
+GUEST = Path(__file__).with_name("guest.wasm")
+"""The component that the package carries."""
+
+STACK = 32 * 1024 * 1024
+"""Bytes of wasm stack. CPython stops its own recursion well before; what it does not watch, such as the
+deallocation of a very deep structure, meets this as a trap. A guest's thread needs more than this of its own."""
+
+_MARGIN = 4 * 1024 * 1024
+
+log = logging.getLogger("codeact")
+
+
+class GuestUnavailable(RuntimeError):
+    """The guest or wasmtime cannot be set up; the message says why and what to do."""
+
+
+class Machine:
+    """Everything that instances of one guest share.
+
+    Attributes:
+        digest: the SHA-256 of the component, hexadecimal.
+        cached: the file its compiled form was loaded from or written to; None where there is no cache.
+        ticker: the epoch ticker; entered while a guest runs.
+    """
+
+    def __init__(self, guest: Path = GUEST) -> None:
+        """Compile the guest, or load its compiled form.
+
+        Raises:
+            GuestUnavailable: there is no guest, it is no component for these doors, or wasmtime fails.
+        """
+        try:
+            binary = guest.read_bytes()
+        except OSError as error:
+            msg = (
+                f"the wasm guest {guest} cannot be read ({error.strerror}); reinstall codeact, or in a checkout "
+                "run: python -m wasm_runtime.build"
+            )
+            raise GuestUnavailable(msg) from error
+        self.digest = hashlib.sha256(binary).hexdigest()
+        self.engine = Engine(_config())
+        self.ticker = Ticker(self.engine.increment_epoch)
+        self.cached: Path | None = None
+        try:
+            self.component = self._component(binary)
+            self.imports = tuple(sorted(self.component.type.imports(self.engine)))
+            self.linker = _linked(self.engine)
+            self.entry = _entry(self.component)
+        except WasmtimeError as error:
+            msg = f"the wasm guest {guest} cannot be set up: {str(error).splitlines()[0]}"
+            raise GuestUnavailable(msg) from error
+
+    def _component(self, binary: bytes) -> Component:
+        key = _key(self.digest)
+        try:
+            store = cache.Cache.open(cache.directory())
+        except cache.CacheUnusable as error:
+            log.warning("no cache for the compiled wasm guest: %s; every process compiles it anew", error)
+            with _announced("compiling the wasm guest, without a cache"):
+                return Component(self.engine, binary)
+        found = self._load(store, key)
+        if found is not None:
+            return found
+        with store.locked(key, _waiting):
+            return self._load(store, key) or self._compile(store, key, binary)
+
+    def _load(self, store: cache.Cache, key: str) -> Component | None:
+        entry = store.find(key)
+        if entry is None:
+            return None
+        try:
+            component = Component.deserialize_file(self.engine, str(entry))
+        except WasmtimeError:  # made by another build of wasmtime under the same version
+            entry.unlink(missing_ok=True)
+            return None
+        self.cached = entry
+        return component
+
+    def _compile(self, store: cache.Cache, key: str, binary: bytes) -> Component:
+        with _announced("compiling the wasm guest, once on this machine"):
+            component = Component(self.engine, binary)
+            compiled = component.serialize()
+        try:
+            self.cached = store.store(key, lambda path: path.write_bytes(compiled) and None)
+        except OSError as error:
+            log.warning("the compiled wasm guest cannot be cached: %s", error)
+        return component
+
+
+def _config() -> Config:
+    config = Config()
+    config.consume_fuel = True
+    config.epoch_interruption = True
+    config.strategy = "cranelift"
+    # wasmtime checks the one against the other, also where nothing is asynchronous.
+    ffi.wasmtime_config_async_stack_size_set(config.ptr(), STACK + _MARGIN)
+    ffi.wasmtime_config_max_wasm_stack_set(config.ptr(), STACK)
+    return config
+
+
+def _key(digest: str) -> str:
+    """What the compiled form depends on: component, compiler, its settings, and this machine's processor."""
+    parts = [digest, version("wasmtime"), f"fuel epoch cranelift {STACK}", sys.platform, platform.machine(), _processor()]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+
+
+def _linked(engine: Engine) -> Linker:
+    linker = Linker(engine)
+    with linker.root() as root:
+        for name, callback in DOORS.items():
+            raw = name.encode()
+            error = ffi.wasmtime_component_linker_instance_add_func(
+                root.ptr(), ctypes.create_string_buffer(raw), len(raw), callback, None, nothing
+            )
+            if error:
+                raise WasmtimeError._from_ptr(error)  # noqa: SLF001 - the binding's only way to take an error
+    return linker
+
+
+def _entry(component: Component) -> ExportIndex:
+    entry = component.get_export_index("run")
+    if entry is None:
+        msg = "the wasm guest exports no function run"
+        raise GuestUnavailable(msg)
+    return entry
+
+
+def _waiting() -> None:
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("codeact: waiting for another process that compiles the wasm guest …", file=sys.stderr)  # noqa: T201
+
+
+def _announced(what: str) -> AbstractContextManager[None]:
+    """Show on a terminal that something takes its time, and how long it has taken."""
+    log.info(what)
+    return _Progress(what) if sys.stderr is not None and sys.stderr.isatty() else nullcontext()
+
+
+class _Progress(AbstractContextManager[None]):
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _show(self) -> None:
+        began = time.monotonic()
+        while True:
+            over = self._done.wait(0.25)
+            seconds = time.monotonic() - began
+            sys.stderr.write(f"\rcodeact: {self._what} … {seconds:4.1f} s (10 to 20 s on two cores)")
+            if over:
+                sys.stderr.write("\n")
+                return
+            sys.stderr.flush()
