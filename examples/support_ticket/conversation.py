@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt
@@ -37,13 +36,11 @@ class Episode:
         ticket: what was asked.
         engine: where the programs ran.
         turns: every reply of the model, the final answer included.
-        seconds: time spent running programs.
     """
 
     ticket: Ticket
     engine: str
     turns: tuple[Turn, ...]
-    seconds: float
 
     @property
     def results(self) -> list[Result]:
@@ -60,6 +57,11 @@ class Episode:
         """What the customer is to read; empty when the model never came to an answer."""
         last = self.turns[-1].reply
         return last.text if isinstance(last, Answer) else ""
+
+    @property
+    def seconds(self) -> float:
+        """Time that the programs took, tool calls included."""
+        return sum(result.usage.wall for result in self.results)
 
     @property
     def read(self) -> int:
@@ -90,12 +92,10 @@ def work(model: Model, ticket: Ticket, sandbox: Sandbox) -> Episode:
         stop=stop_after_attempt(PROGRAMS),
         retry_error_callback=_last,
     )
-    begun = time.perf_counter()
     last = write_until_it_runs(turn)
-    seconds = time.perf_counter() - begun
     if isinstance(last.reply, Program):
         turns.append(Turn(model.reply(messages)))
-    return Episode(ticket, sandbox.engine, tuple(turns), seconds)
+    return Episode(ticket, sandbox.engine, tuple(turns))
 
 
 def _failed(turn: Turn) -> bool:

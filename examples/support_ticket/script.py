@@ -85,7 +85,8 @@ class ScriptedModel:
 
 
 def _found(pattern: str, text: str) -> str:
-    return ", ".join(dict.fromkeys(re.findall(pattern, text))) or "(nothing)"
+    matches = (" ".join(match.groups() or [match[0]]) for match in re.finditer(pattern, text))
+    return ", ".join(dict.fromkeys(matches)) or "(nothing)"
 
 
 def _facts(ticket: str) -> dict[str, str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from string import Template
 
 from examples.support_ticket.data import Company
 
 _AGENCY = 6
+_SEVERAL = 2
 _BUSY = 24
 """Charges that an account has at least, for its ticket to be worth a program."""
 
@@ -53,15 +55,19 @@ def queue(company: Company, secret_file: Path) -> list[Ticket]:
         secret_file: the file on the host that the attacker asks for.
     """
     rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["ticket"]
-    return [_ticket(row, company, secret_file) for row in rows]
+    tickets: list[Ticket] = []
+    for row in rows:
+        taken = frozenset(id_ for ticket in tickets for id_ in ticket.accounts)
+        tickets.append(_ticket(row, company, taken, secret_file))
+    return tickets
 
 
-def _ticket(row: Mapping[str, str], company: Company, secret_file: Path) -> Ticket:
-    found = _WRITERS[row["who"]](company)
+def _ticket(row: Mapping[str, str], company: Company, taken: frozenset[str], secret_file: Path) -> Ticket:
+    found = (id_ for id_ in _WRITERS[row["who"]](company) if id_ not in taken)
     count = _AGENCY if row["who"] == "an agency" else 1
-    accounts = tuple(id_ for id_, _ in zip(found, range(count), strict=False))
+    accounts = tuple(islice(found, count))
     if len(accounts) < count:
-        msg = f"{row['id']}: no customer of this seed is {row['who']!r}; choose another seed"
+        msg = f"{row['id']}: too few customers of this seed are {row['who']!r}; choose another seed"
         raise LookupError(msg)
     people = [company.book.customers[id_] for id_ in accounts]
     body = Template(row["body"].strip()).substitute(
@@ -83,7 +89,7 @@ def _charged_twice(company: Company) -> Iterator[str]:
 
 def _several_seats(company: Company) -> Iterator[str]:
     for id_, customer in company.book.customers.items():
-        if customer.seats > 1 and id_ not in company.truth and len(company.book.charges[id_]) > _BUSY:
+        if customer.seats > _SEVERAL and id_ not in company.truth and len(company.book.charges[id_]) > _BUSY:
             yield id_
 
 
@@ -97,7 +103,7 @@ def _refunded_in_part(company: Company) -> Iterator[str]:
 
 def _on_team(company: Company) -> Iterator[str]:
     for id_, customer in company.book.customers.items():
-        if customer.plan == "Team" and customer.seats:
+        if customer.plan == "Team" and customer.seats == _SEVERAL:
             yield id_
 
 
@@ -110,7 +116,8 @@ def _agency(company: Company) -> Iterator[str]:
 
 def _pays_in_advance(company: Company) -> Iterator[str]:
     for id_, charges in company.book.charges.items():
-        if {"topup", "usage"} <= {charge.kind for charge in charges if charge.created.month > _BUSY // 4}:
+        quarters = {(charge.created.month - 1) // 3 for charge in charges if charge.kind == "topup"}
+        if quarters == {0, 1, 2, 3} and "usage" in {charge.kind for charge in charges}:
             yield id_
 
 
