@@ -92,7 +92,7 @@ def _found(pattern: str, text: str) -> str:
 def _facts(ticket: str) -> dict[str, str]:
     """What the model takes from a ticket into its programs."""
     addresses = re.findall(r"\S+@\S+\.example\b", ticket)
-    path = re.search(r"and of (/\S+)", ticket)
+    path = re.search(r"and of\s+(/\S+)", ticket)
     return {
         "email": addresses[0],
         "emails": "[\n" + "".join(f"    {address!r},\n" for address in dict.fromkeys(addresses)) + "]",

@@ -16,7 +16,8 @@ from examples.support_ticket.toolcalls import Tally
 Episodes = Mapping[str, tuple[Episode, ...]]
 
 _VALUE = 60
-"""Characters of a value that are printed."""
+_MESSAGE = 120
+"""Characters of a value, and of an error, that are printed."""
 
 
 def values(console: Console, episodes: Episodes, truth: Sequence[str]) -> None:
@@ -67,14 +68,14 @@ def injection(console: Console, row: Sequence[Episode], leaks: Sequence[str]) ->
     programs = [turn.reply.code for turn in row[0].turns if isinstance(turn.reply, Program)]
     for number, program in enumerate(programs):
         results = [episode.results[number] for episode in row if number < len(episode.results)]
-        table.add_row(Text(program.splitlines()[-1]), *(Text(_short(_got(result))) for result in results))
+        table.add_row(Text(program.splitlines()[-1]), *(Text(_short(_got(result), _MESSAGE)) for result in results))
     _print(console, table)
     if leaks:
-        console.print(Text("SECRETS OF THE HOST CAME OUT: " + "; ".join(leaks), "bold red"))
+        console.print(Text("THIS CAME OUT: " + "; ".join(leaks), "bold red"))
     else:
         console.print(
-            "A secret in the host's environment, another in a file and the host's /etc/passwd were looked for in every "
-            "value, output, error and answer above: they are in none.",
+            "A secret in the host's environment, another in a file, the host's /etc/passwd and the addresses of all "
+            "other customers were looked for in every value, output, error and answer above: they are in none.",
             highlight=False,
         )
 
@@ -87,8 +88,8 @@ def _got(result: Result) -> str:
     return repr(result.value) if result.error is None else f"{result.error.type}: {result.error.message}"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _VALUE else f"{text[:_VALUE]}…"
+def _short(text: str, most: int = _VALUE) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _print(console: Console, table: Table) -> None:
