@@ -1,0 +1,95 @@
+"""Makes the component: the Python of `guest/` behind the doors of `world.wit`, snapshotted.
+
+By hand: `python -m wasm_runtime.build`. Hatch calls it too, whenever a wheel is made or the project is installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # by hand, without hatchling
+    BuildHookInterface = object
+
+HERE = Path(__file__).parent
+COMPONENT = HERE / "guest.wasm"
+STAMP = HERE / "guest.wasm.sources"
+"""Holds the digest of what the component was made from."""
+
+
+def build(out: Path) -> None:
+    """Make the component.
+
+    Raises:
+        RuntimeError: componentize-py failed; the message is its output.
+    """
+    with tempfile.TemporaryDirectory(prefix="codeact-build-") as directory:
+        room = Path(directory)
+        _stage(room)
+        command = (
+            *(sys.executable, "-c", "import sys, componentize_py; sys.exit(componentize_py.script())"),
+            *("--quiet", "--wit-path", "world.wit", "--world", "room"),
+            *("componentize", "--stub-wasi", "guest.main", "--python-path", "app", "--output", "guest.wasm"),
+        )
+        # Without a virtual environment to look at, componentize-py would add this interpreter's packages to the room.
+        environment = {**os.environ, "VIRTUAL_ENV": str(room / "venv")}
+        done = subprocess.run(  # noqa: S603  # our own command
+            command, cwd=room, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        if done.returncode:
+            # The Rust backtrace that follows is componentize-py's own and says nothing of the guest.
+            msg = f"componentize-py failed with code {done.returncode}:\n{done.stdout.partition('Stack backtrace:')[0]}"
+            raise RuntimeError(msg)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(room / "guest.wasm", out)
+
+
+def _stage(room: Path) -> None:
+    """Lay out the directory that becomes the room's only source of modules."""
+    (room / "venv" / "lib" / "site-packages").mkdir(parents=True)
+    shutil.copyfile(HERE / "world.wit", room / "world.wit")
+    shutil.copytree(HERE / "guest", room / "app" / "guest", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def digest() -> str:
+    """What the component depends on, as one hexadecimal number."""
+    found = hashlib.sha256()
+    for path in sorted([HERE / "world.wit", HERE / "build.py", *(HERE / "guest").rglob("*.py")]):
+        found.update(f"{path.relative_to(HERE).as_posix()}\n".encode())
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    found.update(importlib.metadata.version("componentize-py").encode())
+    return found.hexdigest()
+
+
+def ensure() -> bool:
+    """Make the component next to this file unless it is there and up to date; says whether it was made."""
+    wanted = digest()
+    if COMPONENT.exists() and STAMP.exists() and STAMP.read_text() == wanted:
+        return False
+    STAMP.unlink(missing_ok=True)
+    build(COMPONENT)
+    STAMP.write_text(wanted)
+    return True
+
+
+class GuestBuildHook(BuildHookInterface):  # type: ignore[misc,type-arg,valid-type]
+    """Hatch's way to `ensure`."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Make the component before a wheel, editable or not, is put together."""
+        if self.target_name == "wheel":
+            ensure()
+
+
+if __name__ == "__main__":
+    print("made" if ensure() else "up to date", COMPONENT)

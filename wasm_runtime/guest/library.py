@@ -1,0 +1,121 @@
+"""The standard library, carried inside: there is no disk to import from.
+
+Most modules are imported while the component is made, so that importing them in a program costs nothing. The
+others are kept as compressed code on a shelf. What cannot exist here is not there at all, and says so.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import marshal
+import pkgutil
+import sys
+import sysconfig
+import zlib
+from collections.abc import Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from types import ModuleType
+
+from . import absent
+
+_AT_NEED = frozenset(
+    """
+    __hello__ __phello__ _aix_support _android_support _apple_support _ios_support _osx_support _pydatetime
+    _pydecimal _pyio _pyrepl _py_warnings antigravity bdb cProfile cmd code compileall dbm doctest ensurepip ftplib
+    imaplib mailbox modulefinder nturl2path pdb poplib profile pstats pyclbr pydoc_data rlcompleter site smtplib
+    socketserver sre_compile sre_constants sre_parse tabnanny this trace tracemalloc unittest wsgiref xmlrpc zipapp
+    """.split()
+)
+"""Top-level modules that wait on the shelf: seldom used, or with an effect when they are imported."""
+
+_ENCODINGS = frozenset(
+    """
+    aliases ascii base64_codec charmap cp1252 cp437 hex_codec idna iso8859_1 iso8859_15 latin_1 punycode
+    raw_unicode_escape rot_13 unicode_escape utf_16 utf_16_be utf_16_le utf_32 utf_7 utf_8 utf_8_sig
+    """.split()
+)
+"""The encodings that are imported early; the others wait on the shelf."""
+
+
+class Shelf(MetaPathFinder, Loader):
+    """Modules as compressed code."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, bytes] = {}
+        self._packages: set[str] = set()
+
+    def add(self, name: str, path: str, *, package: bool) -> None:
+        """Compile the source at this path and keep it."""
+        with open(path, "rb") as file:  # noqa: PTH123  # pathlib is not needed yet
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+        self._codes[name] = zlib.compress(marshal.dumps(code), 9)
+        if package:
+            self._packages.add(name)
+
+    def find_spec(
+        self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None, /
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname not in self._codes:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=fullname in self._packages)
+
+    def exec_module(self, module: ModuleType) -> None:
+        code = marshal.loads(zlib.decompress(self._codes[module.__name__]))  # noqa: S302  # our own
+        exec(code, module.__dict__)  # noqa: S102  # this is what importing is
+
+
+def _standard() -> Iterator[tuple[str, str, bool]]:
+    """Every module of the standard library that is written in Python: name, path of the source, is it a package."""
+    pending = [("", sysconfig.get_path("stdlib")), ("", "/python")]
+    seen: set[str] = set()
+    while pending:
+        prefix, directory = pending.pop()
+        for found in sorted(pkgutil.iter_modules([directory], prefix), key=lambda found: found.name):
+            name = found.name
+            last = name.rpartition(".")[2]
+            if name in seen or last == "__main__" or name.partition(".")[0] in absent.MODULES or name in absent.MODULES:
+                continue
+            seen.add(name)
+            here = f"{directory}/{last}"
+            yield name, f"{here}/__init__.py" if found.ispkg else f"{here}.py", found.ispkg
+            if found.ispkg:
+                pending.append((f"{name}.", here))
+
+
+def _early(name: str) -> bool:
+    top, _, rest = name.partition(".")
+    if top == "encodings":
+        return not rest or rest in _ENCODINGS
+    return top not in _AT_NEED and not top.startswith("_sysconfigdata") and "windows" not in rest
+
+
+def load() -> Shelf:
+    """Import the library, and shelve the rest of it."""
+    shelf = Shelf()
+    late = []
+    for name, path, package in list(_standard()):
+        if _early(name):
+            try:
+                __import__(name)
+                continue
+            except ImportError:
+                pass  # it needs what does not exist here; it will say so to the program that wants it
+        late.append((name, path, package))
+    for name, path, package in late:
+        if name not in sys.modules:
+            shelf.add(name, path, package=package)
+    return shelf
+
+
+def close(shelf: Shelf) -> None:
+    """From here on modules come from memory only."""
+    sys.meta_path[:] = [
+        importlib.machinery.BuiltinImporter,
+        importlib.machinery.FrozenImporter,  # type: ignore[list-item]
+        shelf,
+        absent.Absent(frozenset(sys.stdlib_module_names)),
+    ]
+    sys.path.clear()
+    sys.path_hooks.clear()
+    sys.path_importer_cache.clear()

@@ -1,0 +1,192 @@
+"""What a program sees of the tools it was granted: a read-only mapping of callables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine, Generator, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from . import codec, console, world
+from .faults import ToolError
+
+_ERRORS: dict[str, type[Exception]] = {
+    "ToolError": ToolError,
+    "TypeError": TypeError,
+    "ValueError": ValueError,
+    "AttributeError": AttributeError,
+}
+
+
+class Tool:
+    """One tool: calling it goes through the door."""
+
+    def __init__(self, name: str, signature: str, doc: str, depth: int) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = doc
+        self._signature = signature
+        self._depth = depth
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return _through(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
+
+    def __repr__(self) -> str:
+        return f"<tool {self._signature}>"
+
+    def __str__(self) -> str:
+        """The signature, and what is known of it."""
+        doc = "".join(f"\n    {line}".rstrip() for line in (self.__doc__ or "").splitlines())
+        return self._signature + doc
+
+
+class AwaitableTool(Tool):
+    """A tool whose calls are awaited."""
+
+    def __call__(self, *args: object, **kwargs: object) -> Call:
+        return Call(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
+
+
+class Call(Coroutine[Any, Any, object]):
+    """A call that happens when it is awaited, and at most once."""
+
+    def __init__(self, name: str, arguments: str) -> None:
+        self._name = name
+        self._arguments: str | None = arguments
+
+    def send(self, _value: object, /) -> NoReturn:
+        if self._arguments is None:
+            msg = f"this call of {self._name} was awaited already"
+            raise RuntimeError(msg)
+        arguments, self._arguments = self._arguments, None
+        raise StopIteration(_through(self._name, arguments))
+
+    def throw(self, error: Any, *_: Any) -> NoReturn:
+        self.close()
+        raise error
+
+    def close(self) -> None:
+        self._arguments = None
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        try:
+            self.send(None)
+        except StopIteration as done:
+            return done.value
+        yield  # unreachable: it makes this a generator
+
+    def __repr__(self) -> str:
+        if self._arguments is None:
+            return f"<call of {self._name}, done>"
+        return f"<call of {self._name}, not awaited: write `await tools.{self._name}(...)`>"
+
+
+class Tools(Mapping[str, Tool]):
+    """The tools by name: `tools.name` and `tools["name"]` are the same. It cannot be changed."""
+
+    __slots__ = ("_tools",)
+
+    _tools: dict[str, Tool]
+
+    def __init__(self, tools: dict[str, Tool]) -> None:
+        object.__setattr__(self, "_tools", tools)
+
+    def __getattr__(self, name: str) -> Tool:
+        try:
+            return self._tools[name]
+        except KeyError:
+            raise AttributeError(self._unknown(name)) from None
+
+    def __getitem__(self, name: str) -> Tool:
+        try:
+            return self._tools[name]
+        except KeyError:
+            raise KeyError(self._unknown(name)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def get(self, name: str, default: Any = None, /) -> Any:
+        return self._tools.get(name, default)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        msg = f"tools cannot be changed: give {name!r} a name of its own"
+        raise AttributeError(msg)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        msg = f"tools cannot be changed: {name!r} stays"
+        raise AttributeError(msg)
+
+    def __setitem__(self, name: object, value: object) -> NoReturn:
+        msg = f"tools cannot be changed: give {name!r} a name of its own"
+        raise TypeError(msg)
+
+    def __delitem__(self, name: object) -> NoReturn:
+        msg = f"tools cannot be changed: {name!r} stays"
+        raise TypeError(msg)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._tools]
+
+    def __repr__(self) -> str:
+        return f"<tools: {', '.join(self._tools) or 'none'}>"
+
+    def __str__(self) -> str:
+        """All signatures, and what is known of them."""
+        return "\n\n".join(map(str, self._tools.values())) or "no tools were granted"
+
+    def _unknown(self, name: object) -> str:
+        names = ", ".join(self._tools)
+        if not names:
+            return f"there is no tool {name!r}: none were granted"
+        near = get_close_matches(str(name), self._tools, n=1)
+        meant = f"; did you mean {near[0]!r}?" if near else "."
+        return f"there is no tool {name!r}{meant} There are: {names}"
+
+
+def granted(faces: list[tuple[str, str, str, bool]], depth: int) -> Tools:
+    """The tools of these faces: name, signature, doc, whether calls are awaited.
+
+    Args:
+        faces: what the host granted.
+        depth: how many levels of nesting an argument may have.
+    """
+    tools = {
+        name: (AwaitableTool if awaitable else Tool)(name, signature, doc, depth)
+        for name, signature, doc, awaitable in faces
+    }
+    # A tool may be called what a mapping's method is called: the tool wins.
+    shadowing = {name: tools[name] for name in tools.keys() & _MAPPING_NAMES}
+    return type("Tools", (Tools,), {"__slots__": (), **shadowing})(tools) if shadowing else Tools(tools)
+
+
+_MAPPING_NAMES = frozenset(name for name in dir(Tools) if not name.startswith("__"))
+
+
+def _encode(name: str, args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str:
+    try:
+        return codec.encode([list(args), kwargs], depth + 2)
+    except codec.Uncrossable:
+        labelled = [*((str(place), value) for place, value in enumerate(args, 1)), *kwargs.items()]
+        for label, value in labelled:
+            try:
+                codec.encode(value, depth)
+            except codec.Uncrossable as error:
+                reason = error.reason.replace("cannot return", "cannot pass", 1)
+                msg = f"{name}() argument {label}{error.path}: {reason}"
+                raise TypeError(msg) from None
+        raise
+
+
+def _through(name: str, arguments: str) -> object:
+    console.flush()
+    reply = world.call(name, arguments)
+    if reply[0] == "+":
+        return codec.decode(reply[1:])
+    kind, message = json.loads(reply[1:])
+    raise _ERRORS[kind](message)
