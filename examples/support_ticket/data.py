@@ -17,7 +17,7 @@ import json
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -260,7 +260,8 @@ def _ascii(name: str) -> str:
 
 def lines(rows: Iterable[Any]) -> str:
     """Records as JSON lines: amounts as text with two decimals, times in ISO 8601."""
-    return "".join(json.dumps(asdict(row), ensure_ascii=False, default=_text) + "\n" for row in rows)
+    shallow = ({field.name: getattr(row, field.name) for field in fields(row)} for row in rows)
+    return "".join(json.dumps(row, ensure_ascii=False, default=_text) + "\n" for row in shallow)
 
 
 def _text(value: date | Decimal) -> str:
@@ -283,10 +284,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the files of one seed to a directory."""
     parser = argparse.ArgumentParser(prog="python -m examples.support_ticket.data", description="Write the data.")
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--customers", type=int, default=CUSTOMERS)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
-    for name, text in files(generate(options.seed)).items():
+    for name, text in files(generate(options.seed, options.customers)).items():
         (options.out / name).write_text(text, encoding="utf-8", newline="\n")
         print(f"{options.out / name}: {text.count(chr(10))} lines")
 
