@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 
 from codeact.engines import Face
+from codeact.shapes import typeddict_fields
 from codeact.tools import Tool, Toolset
 
 
@@ -126,10 +127,9 @@ def _fields_of(kind: Any) -> tuple[str, list[str], list[object]] | None:
         hints = {field.name: known[field.name] for field in fields(kind)}
 
     elif is_typeddict(kind):
-        hints = get_type_hints(kind)
-        required = set(kind.__required_keys__)  # type: ignore[attr-defined]
-        lines = [f"{n}: {_name(h)}{'' if n in required else '  # may be missing'}" for n, h in hints.items()]
-        return kind.__name__, lines, list(hints.values())
+        known = typeddict_fields(kind)
+        lines = [f"{name}: {_name(hint)}{'' if needed else '  # may be missing'}" for name, (hint, needed) in known.items()]
+        return kind.__name__, lines, [hint for hint, _ in known.values()]
     else:
         return None
     return kind.__name__, [f"{name}: {_name(hint)}" for name, hint in hints.items()], list(hints.values())

@@ -23,6 +23,9 @@ from codeact.workers import workers
 AT_EXIT = 0.5
 """Seconds that guests get to stop when the process exits: a thread must not be inside wasm when it is ended."""
 
+NAMED = 20
+"""Names that a note lists."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
@@ -150,7 +153,9 @@ def _engine_failed(engine: Engine, error: BaseException) -> Fault:
 def _note(outcome: Outcome) -> str | None:
     if outcome.finished:
         return None
-    bound = f"; it bound {', '.join(outcome.bound[:20])}" if outcome.bound else ""
+    names = [name for name in outcome.bound if not name.startswith("_")]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    bound = f"; it bound {', '.join(names[:NAMED])}{more}" if names else ""
     return f"the program ended without a value{bound}. End with an expression, or return, to give one"
 
 

@@ -162,7 +162,7 @@ def _described(error: Error) -> Iterator[str]:
     yield f"{error.type}: {error.message}" if error.message else error.type
     if error.line is not None:
         yield f"  line {error.line}: {(error.source_line or '').strip()}".rstrip(": ")
-    if error.traceback.count("\n") > 1:  # one frame says no more than the line above
+    if error.traceback.count("\n") > 2:  # one frame says no more than the line above
         yield error.traceback
     if error.hint:
         yield f"hint: {error.hint}"

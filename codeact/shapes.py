@@ -9,11 +9,13 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any, Required, Union, get_args, get_origin, is_typeddict
+from typing import Annotated, Any, NotRequired, Required, Union, get_args, get_origin, is_typeddict
 
 from wasm_runtime.guest.codec import record
 
 Shape = Callable[[Any], Any]
+
+_WRAPPERS = (Annotated, Required, NotRequired, getattr(typing, "ReadOnly", Annotated))
 
 
 def shape_of(annotation: object) -> Shape | None:
@@ -21,11 +23,26 @@ def shape_of(annotation: object) -> Shape | None:
     return _shape(annotation, {})
 
 
+def typeddict_fields(kind: Any) -> dict[str, tuple[object, bool]]:
+    """The fields of a TypedDict: the annotation of each, and whether it must be there.
+
+    `__required_keys__` alone does not know about `NotRequired` where annotations are strings.
+    """
+    fields: dict[str, tuple[object, bool]] = {}
+    for name, hint in typing.get_type_hints(kind, include_extras=True).items():
+        needed = name in kind.__required_keys__
+        while get_origin(hint) in _WRAPPERS:
+            needed = {Required: True, NotRequired: False}.get(get_origin(hint), needed)
+            hint = get_args(hint)[0]  # noqa: PLW2901 - unwrapping is a loop
+        fields[name] = (hint, needed)
+    return fields
+
+
 def _shape(annotation: object, seen: dict[object, Shape]) -> Shape | None:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if is_typeddict(origin or annotation):
         return _record_shape(origin or annotation, seen)
-    if origin in {Annotated, Required, typing.NotRequired, typing.ReadOnly if hasattr(typing, "ReadOnly") else None}:
+    if origin in _WRAPPERS:
         return _shape(arguments[0], seen)
     if origin in {Union, types.UnionType}:
         return _union_shape([_shape(argument, seen) for argument in arguments])
@@ -39,20 +56,20 @@ def _shape(annotation: object, seen: dict[object, Shape]) -> Shape | None:
 def _record_shape(kind: Any, seen: dict[object, Shape]) -> Shape:
     if kind in seen:
         return seen[kind]
-    fields: dict[str, Shape] = {}
-    required: frozenset[str] = kind.__required_keys__
-    known = required | kind.__optional_keys__
+    fields = typeddict_fields(kind)
+    required = {name for name, (_, needed) in fields.items() if needed}
+    inner: dict[str, Shape] = {}
 
     def shape(value: Any) -> Any:
-        if type(value) is not dict or not required <= value.keys() <= known:
+        if type(value) is not dict or not required <= value.keys() <= fields.keys():
             return value
-        return record({name: fields[name](item) if name in fields else item for name, item in value.items()})
+        return record({name: inner[name](item) if name in inner else item for name, item in value.items()})
 
     seen[kind] = shape  # before its fields: a TypedDict may hold itself
-    for name, hint in typing.get_type_hints(kind).items():
-        inner = _shape(hint, seen)
-        if inner is not None:
-            fields[name] = inner
+    for name, (hint, _) in fields.items():
+        found = _shape(hint, seen)
+        if found is not None:
+            inner[name] = found
     return shape
 
 

@@ -72,6 +72,10 @@ class Machine:
         except WasmtimeError as error:
             msg = f"the wasm guest {guest} cannot be set up: {str(error).splitlines()[0]}"
             raise GuestUnavailable(msg) from error
+        for owner in (self.entry, self.linker, self.component, self.engine):
+            # A machine lives as long as its process. One more reference keeps it so: at exit the binding's
+            # modules are taken apart first, its objects' `__del__` then complains, and a guest may be inside.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
 
     def _component(self, binary: bytes) -> Component:
         key = _key(self.digest)

@@ -311,10 +311,9 @@ def decode(text: str) -> object:
 
 
 def _object_in(found: dict[str, object]) -> object:
-    tag = found.get(MARK)
-    if tag is None:
+    if MARK not in found:
         return found
-    return _IN[tag](found)  # type: ignore[index]
+    return _IN[found[MARK]](found)  # type: ignore[index]
 
 
 def _zone_in(zone: object) -> timezone | ZoneInfo:

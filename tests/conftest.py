@@ -1,0 +1,37 @@
+"""Fixtures for every test: the engines, and ready sandboxes on each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from codeact import Limits, Sandbox
+from codeact.tools import Granted
+
+ENGINES = ("wasm", "restricted")
+
+MakeSandbox = Callable[..., Sandbox]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The name of each engine in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def make(engine: str) -> MakeSandbox:
+    """Makes sandboxes on the engine in turn; keyword arguments beside `tools` are limits."""
+
+    def make(tools: Granted = (), **limits: Any) -> Sandbox:
+        return Sandbox(tools, engine=engine, limits=Limits(**{"timeout": 20.0, **limits}))
+
+    return make
+
+
+@pytest.fixture
+def sandbox(make: MakeSandbox) -> Sandbox:
+    """A sandbox without tools on the engine in turn."""
+    return make()

@@ -1,0 +1,233 @@
+"""The one door: deadlines, receipts, and what happens to calls when a run ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from codeact import Limits, Sandbox, tool
+from tests import tools
+from tests.conftest import MakeSandbox
+
+
+@pytest.fixture
+def release() -> Iterator[None]:
+    tools.released.clear()
+    yield
+    tools.released.set()
+
+
+@pytest.mark.usefixtures("release")
+def test_a_tool_that_overruns_cannot_hold_the_run(make: MakeSandbox) -> None:
+    sandbox = make([tools.stuck, tools.echo], timeout=0.5)
+    began = time.monotonic()
+    result = sandbox.run("tools.echo(1)\ntools.stuck()")
+    assert time.monotonic() - began < 2.5
+    assert result.error is not None
+    assert result.error.kind == "timeout"
+    assert "the tool stuck had not answered at the deadline" in result.error.message
+    assert [call.state for call in result.calls] == ["ok", "unfinished"]
+    assert sandbox.run("tools.echo(2)").value == 2
+
+
+def test_a_program_that_overruns_is_terminated_and_says_so(make: MakeSandbox) -> None:
+    error = make(timeout=0.3).run("while True:\n    pass").error
+    assert error is not None
+    assert "terminated" in error.message
+
+
+def test_an_async_tool_that_overruns_is_cancelled(make: MakeSandbox) -> None:
+    ended = threading.Event()
+
+    @tool
+    async def forever() -> int:
+        """Waits, and says when it no longer does."""
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            ended.set()
+        return 1
+
+    result = make([forever], timeout=0.4).run("await tools.forever()")
+    assert result.error is not None
+    assert result.error.kind == "timeout"
+    assert result.calls[0].state == "unfinished"
+    assert ended.wait(5)
+
+
+def test_a_tools_own_timeout_is_an_error_inside(make: MakeSandbox) -> None:
+    result = make([tools.impatient]).run("try:\n    tools.impatient()\nexcept ToolError as e:\n    why = str(e)\nwhy")
+    assert result.value == "impatient did not answer within 0.1 s", result.observation()
+    assert result.calls[0].state == "unfinished"
+
+
+def test_call_timeout_is_for_every_tool(make: MakeSandbox) -> None:
+    result = make([tools.stuck_async], call_timeout=0.1).run("await tools.stuck_async()")
+    assert result.error is not None
+    assert result.error.kind == "tool"
+    assert "0.1 s" in result.error.message
+
+
+def test_receipts(make: MakeSandbox) -> None:
+    result = make(tools.ALL, calls=4).run(
+        "tools.echo(1)\ntools.echo(1)\n"
+        "try:\n    tools.echo()\nexcept TypeError:\n    pass\n"
+        "tools.echo(value=1)\ntools.echo(2)"
+    )
+    assert [(call.seq, call.name, call.state) for call in result.calls] == [
+        (1, "echo", "ok"),
+        (2, "echo", "ok"),
+        (3, "echo", "refused"),
+        (4, "echo", "ok"),
+    ]
+    first, second, third, fourth = (call.digest for call in result.calls)
+    assert first == second
+    assert len({first, third, fourth}) == 3
+    assert all(call.duration >= 0 for call in result.calls)
+    assert result.usage.calls == 4
+    assert result.error is not None
+    assert result.error.kind == "calls"
+
+
+def test_arguments_are_validated_and_converted(make: MakeSandbox) -> None:
+    seen: list[object] = []
+
+    @tool
+    def take(number: int, names: list[str], *, status: tools.Status = tools.Status.PAID) -> None:
+        """Remember what came."""
+        seen.extend([number, names, status])
+
+    assert make([take]).run("tools.take('5', names=['a'], status='refunded')").ok
+    assert seen == [5, ["a"], tools.Status.REFUNDED]
+
+
+def test_a_tool_gets_copies_and_gives_copies(make: MakeSandbox) -> None:
+    held: list[list[int]] = [[1, 2]]
+
+    @tool
+    def rows() -> list[list[int]]:
+        """The host's own list."""
+        return held
+
+    result = make([rows]).run("a = tools.rows()\na[0].append(3)\na.append(4)\ntools.rows()")
+    assert result.value == [[1, 2]]
+    assert held == [[1, 2]]
+
+
+def test_no_call_outlives_its_run(make: MakeSandbox) -> None:
+    called: list[int] = []
+
+    @tool
+    def count() -> int:
+        """Count."""
+        called.append(1)
+        return len(called)
+
+    result = make([count]).run(
+        "def g():\n    try:\n        yield 1\n    finally:\n        tools.count()\n"
+        "class D:\n    def __del__(self):\n        tools.count()\n"
+        "keep, d = g(), D()\nnext(keep)"
+    )
+    assert result.ok or result.error is not None
+    assert called == []
+    assert result.calls == ()
+
+
+def test_tools_run_in_the_callers_context(make: MakeSandbox) -> None:
+    tenant: contextvars.ContextVar[str] = contextvars.ContextVar("tenant", default="nobody")
+
+    @tool
+    def who() -> str:
+        """The tenant of the call."""
+        return tenant.get()
+
+    tenant.set("ada")
+    assert make([who]).run("tools.who()").value == "ada"
+
+
+def test_system_exit_in_a_tool_is_a_failed_call(make: MakeSandbox) -> None:
+    @tool
+    def leave() -> None:
+        """Tries to end the host."""
+        raise SystemExit(3)
+
+    error = make([leave]).run("tools.leave()").error
+    assert error is not None
+    assert error.kind == "tool"
+    assert "SystemExit: 3" in error.message
+
+
+def test_run_async_uses_the_callers_loop(engine: str) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        @tool
+        async def here() -> bool:
+            """Whether this is the caller's loop."""
+            return asyncio.get_running_loop() is loop
+
+        sandbox = Sandbox([here], engine=engine)
+        results = await asyncio.gather(*(sandbox.run_async("await tools.here()") for _ in range(5)))
+        assert [result.value for result in results] == [True] * 5
+
+    asyncio.run(main())
+
+
+def test_run_async_keeps_the_loop_free(engine: str) -> None:
+    async def main() -> int:
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0.01)
+
+        ticking = asyncio.create_task(tick())
+        await Sandbox(engine=engine, limits=Limits(timeout=0.5)).run_async("while True:\n    pass")
+        ticking.cancel()
+        return ticks
+
+    assert asyncio.run(main()) > 5
+
+
+def test_cancelling_run_async_stops_the_guest(engine: str) -> None:
+    async def main() -> None:
+        sandbox = Sandbox([tools.stuck_async], engine=engine, limits=Limits(timeout=60))
+        running = asyncio.create_task(sandbox.run_async("await tools.stuck_async()"))
+        await asyncio.sleep(0.2)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    began = time.monotonic()
+    asyncio.run(main())
+    assert time.monotonic() - began < 5
+
+
+def test_run_inside_a_loop_says_what_to_use(sandbox: Sandbox) -> None:
+    async def main() -> None:
+        sandbox.run("1")
+
+    with pytest.raises(RuntimeError, match="await sandbox.run_async"):
+        asyncio.run(main())
+
+
+def test_many_threads_share_a_sandbox(make: MakeSandbox) -> None:
+    sandbox = make([tools.echo])
+    results: dict[int, object] = {}
+
+    def one(n: int) -> None:
+        results[n] = sandbox.run(f"tools.echo({n}) * 2").value
+
+    threads = [threading.Thread(target=one, args=(n,)) for n in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {n: n * 2 for n in range(12)}

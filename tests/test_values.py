@@ -1,0 +1,271 @@
+"""What goes in comes out equal and of the same type: the codec, the copies, and the way through both engines."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict, namedtuple
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from enum import Enum, IntEnum, StrEnum
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codeact import Sandbox
+from codeact.values import Record, Uncrossable, from_guest, from_host, jsonable
+from tests import tools
+from tests.conftest import MakeSandbox
+from wasm_runtime.guest.codec import decode, encode, record
+
+DEPTH, SIZE = 20, 1_000_000
+
+zones = st.sampled_from([None, timezone.utc, timezone(timedelta(hours=-3, minutes=-30)), ZoneInfo("Europe/Berlin")])
+atoms = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(min_value=-(2**300), max_value=2**300),
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.text(st.characters(exclude_categories=())),
+    st.binary(),
+    st.dates(),
+    st.datetimes(timezones=zones, allow_imaginary=False),
+    st.times(timezones=st.sampled_from([None, timezone.utc])),
+    st.timedeltas(),
+    st.decimals(),
+    st.fractions(),
+    st.uuids(),
+)
+keys = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.binary(), st.dates()),
+    lambda inner: st.one_of(st.tuples(inner, inner), st.frozensets(inner, max_size=3)),
+    max_leaves=4,
+)
+values = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.tuples(inner, inner),
+        st.dictionaries(keys, inner, max_size=4),
+        st.dictionaries(st.text(), inner, max_size=4).map(record),
+        st.sets(keys, max_size=3),
+        st.frozensets(keys, max_size=3),
+    ),
+    max_leaves=12,
+)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal and of the same type, all the way down; NaN is itself, and -0.0 is not 0.0."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return math.isnan(a) and math.isnan(b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+    if isinstance(a, Decimal):
+        return str(a) == str(b)
+    if isinstance(a, dict):
+        return len(a) == len(b) and all(
+            same(key, other) and same(item, another)
+            for (key, item), (other, another) in zip(dict.items(a), dict.items(b), strict=True)
+        )
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, (datetime, time)):
+        return a == b and a.fold == b.fold and (a.utcoffset() == b.utcoffset())
+    return bool(a == b)
+
+
+@given(values)
+def test_the_codec_is_faithful(value: object) -> None:
+    text = encode(value, DEPTH)
+    assert same(decode(text), value)
+    text.encode()
+
+
+@given(values)
+def test_copies_are_faithful(value: object) -> None:
+    assert same(from_guest(value, depth=DEPTH, size=SIZE), value)
+    assert same(from_host(value, depth=DEPTH, size=SIZE), value)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=values)
+def test_values_cross_both_ways_unchanged(sandbox: Sandbox, value: object) -> None:
+    granted = Sandbox([tools.tool(name="give")(_giver(value))], engine=sandbox.engine)
+    result = granted.run("tools.give()")
+    assert result.ok, result.observation()
+    assert same(result.value, from_guest(value, depth=DEPTH, size=SIZE))
+
+
+def _giver(value: object) -> Any:
+    def give() -> object:
+        """The value."""
+        return value
+
+    return give
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=values)
+def test_arguments_arrive_unchanged(engine: str, value: object) -> None:
+    seen: list[object] = []
+
+    def take(given: Any) -> None:
+        """Keep what came."""
+        seen.append(given)
+
+    result = Sandbox([tools.tool(name="give")(_giver(value)), take], engine=engine).run("tools.take(tools.give())")
+    assert result.ok, result.observation()
+    assert same(seen[0], value)
+
+
+class Color(Enum):
+    RED = "red"
+    NESTED = ("a", 1)
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+class Kind(StrEnum):
+    A = "a"
+
+
+@dataclass(slots=True)
+class Slotted:
+    x: int
+    items: list[int] = field(default_factory=list)
+
+
+Pair = namedtuple("Pair", ["left", "right"])  # noqa: PYI024 - the untyped one is what is tested
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Counter("aab"), {"a": 2, "b": 1}),
+        (OrderedDict(a=1), {"a": 1}),
+        (Slotted(1, [2]), {"x": 1, "items": [2]}),
+        (Pair(1, "r"), {"left": 1, "right": "r"}),
+        (Level.LOW, 1),
+        (Kind.A, "a"),
+        (Color.RED, "red"),
+        (type("Text", (str,), {})("sub"), "sub"),
+    ],
+)
+def test_what_tools_return_becomes_plain(value: object, plain: object) -> None:
+    copied = from_host(value, depth=DEPTH, size=SIZE)
+    assert copied == plain
+    assert type(copied).__module__ in {"builtins", "wasm_runtime.guest.codec"}
+
+
+def test_a_record_field_wins_over_a_method_of_dict() -> None:
+    copied: Any = from_host(Slotted(1, [2]), depth=DEPTH, size=SIZE)
+    assert isinstance(copied, Record)
+    assert copied.items == [2]
+    assert copied["items"] == [2]
+    assert copied.keys() == {"x", "items"}
+    with pytest.raises(AttributeError, match="no field 'y'; its fields are: x, items"):
+        _ = copied.y
+
+
+class Hostile:
+    """Whoever calls a method of this fails the test."""
+
+    def _never(self, *_: object) -> Any:
+        pytest.fail("a method of a guest's object was called")
+
+    __eq__ = __hash__ = __repr__ = __str__ = __len__ = __iter__ = __getattr__ = _never  # type: ignore[assignment]
+
+
+class HostileDict(dict[str, object]):
+    items = keys = values = __iter__ = __len__ = __getitem__ = Hostile._never  # type: ignore[assignment]
+
+
+class HostileStr(str):
+    __slots__ = ()
+    __str__ = __len__ = __hash__ = __eq__ = Hostile._never  # type: ignore[assignment]
+
+
+def test_no_method_of_a_guests_object_runs() -> None:
+    with pytest.raises(Uncrossable, match=r"value\['a'\]: cannot return <Hostile>"):
+        from_guest({"a": Hostile()}, depth=DEPTH, size=SIZE)
+    copied = from_guest([HostileDict(a=1), HostileStr("text")], depth=DEPTH, size=SIZE)
+    assert same(copied, [{"a": 1}, "text"])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"rows": [1, {"x": object()}]}, r"value\['rows'\]\[1\]\['x'\]: cannot return <object>"),
+        ([(1, 2, (n for n in "a"))], r"value\[0\]\[2\]: cannot return <generator>; make it a list"),
+        ({1: [range(3)]}, r"value\[1\]\[0\]: cannot return <range>; make it a list"),
+        (record({"x": {"y": lambda: 1}}), r"value\.x\['y'\]: cannot return <function>"),
+    ],
+)
+def test_what_cannot_cross_names_its_path(value: object, message: str) -> None:
+    with pytest.raises(Uncrossable, match=message):
+        from_guest(value, depth=DEPTH, size=SIZE)
+    with pytest.raises(Uncrossable, match=message):
+        encode(value, DEPTH)
+
+
+def test_a_copy_is_bounded() -> None:
+    shared: list[object] = []
+    for _ in range(40):
+        shared = [shared, shared]  # 2 ** 40 leaves, if it were unfolded without a budget
+    with pytest.raises(Uncrossable, match="value_bytes|value_depth"):
+        from_guest(shared, depth=100, size=100_000)
+    loop: list[object] = []
+    loop.append(loop)
+    with pytest.raises(Uncrossable, match="value_depth"):
+        from_guest(loop, depth=50, size=SIZE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{", "[1,", '{"$":"nothing"}', '{"$":"int"}', '{"$":"int","v":"zz"}', '{"$":["int"],"v":1}', '{"$":"set","v":[[1]]}',
+        '{"$":"datetime","v":1}', '{"$":"datetime","v":"2026-01-01","fold":3}', '{"$":"dict","v":[[1]]}', '{"$":"uuid","v":"x"}',
+        '{"$":"decimal","v":"x"}', '{"$":"fraction","v":[1,0]}', '{"$":"time","v":"12:00","fold":0,"zone":"No/Where"}',
+        '{"$":"rec","v":[1]}', '{"$":"timedelta","v":[1e400]}', "[" * 100_000, '{"$":"bytes","v":"\u0100"}',
+        '{"$":"datetime","v":"2026-01-01","fold":0,"zone":"../../etc/passwd"}', '{"$":null}',
+    ],
+)  # fmt: skip
+def test_a_forged_text_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - each row says something else
+        decode(text)
+
+
+@given(values)
+def test_jsonable_is_json(value: object) -> None:
+    import json  # noqa: PLC0415
+
+    json.dumps(jsonable(value), allow_nan=False)
+
+
+def test_dates_of_the_program_are_real_dates(make: MakeSandbox) -> None:
+    result = make().run(
+        "from datetime import datetime, timezone, date, timedelta\nfrom decimal import Decimal\n"
+        "[datetime(2026, 1, 2, tzinfo=timezone.utc), date(2026, 1, 2) + timedelta(days=1), Decimal('1.10')]"
+    )
+    assert same(result.value, [datetime(2026, 1, 2, tzinfo=timezone.utc), date(2026, 1, 3), Decimal("1.10")]), result
+
+
+def test_a_programs_own_types_become_plain(make: MakeSandbox) -> None:
+    result = make().run(
+        "from dataclasses import dataclass\nfrom collections import Counter, defaultdict\nfrom enum import Enum\n"
+        "class Color(Enum):\n    RED = 'red'\n"
+        "@dataclass\nclass Row:\n    name: str\n    n: int = 2\n"
+        "d = defaultdict(list)\nd['k'].append(1)\n"
+        "[Row('a'), Counter('aab'), d, Color.RED]"
+    )
+    assert result.ok, result.observation()
+    assert result.value == [{"name": "a", "n": 2}, {"a": 2, "b": 1}, {"k": [1]}, "red"]
+
+
