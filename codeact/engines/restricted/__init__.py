@@ -1,0 +1,19 @@
+"""The restricted engine: programs run inside the host's own interpreter, held by a policy and by guards.
+
+It is **not a security boundary**. The program shares the host's heap, its interpreter and its process; what
+stands between them is Python code, and a flaw in CPython or in a library that is granted goes straight through.
+It stops accidents, quickly: endless loops, powers and repetitions that would fill the memory, wrong imports,
+names that do not exist, attributes that lead into the interpreter. Use `wasm` where the program may be hostile.
+
+What it does not stop:
+
+* One C call that takes long cannot be interrupted. Operators and builtins that grow with the size of a number are
+  judged before they run; sorting, comparing or hashing what already fits into memory is not.
+* Comparing with `<`, hashing as a key, and searching in containers follow nested structures without a bound: lists
+  that hold themselves twice, forty levels deep, keep the interpreter busy.
+* `a + b` may allocate as much as both operands together; growth is only seen at the next tick, and in the whole
+  process (see `meter.Growth`).
+* Structures nested millions of levels deep need a deep C stack when they are hashed, shown or freed: run programs
+  on threads with a large stack.
+* Recursion ends where the host's own recursion limit is.
+"""

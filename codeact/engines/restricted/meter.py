@@ -47,7 +47,7 @@ class Meter:
         self._given = 0
         self._chunk: Any = iter(())
         self._closed = True
-        self._memory = Growth(limits.memory)
+        self._growth = Growth(limits.memory)
         self._stream: Iterator[int] = chain.from_iterable(_Source(self._next))
         self.tick: Callable[[], int] = self._stream.__next__
 
@@ -56,7 +56,7 @@ class Meter:
         self.fault = None
         self._given = 0
         self._closed = False
-        self._memory.start()
+        self._growth.start()
         watchdog.watch(self)
 
     def finish(self) -> None:
@@ -64,7 +64,7 @@ class Meter:
         watchdog.forget(self)
         self._given = self.fuel
         self._closed = True
-        self._memory.finish()
+        self._growth.finish()
         self.cut()
 
     @property
@@ -99,7 +99,7 @@ class Meter:
             Stopped: it may not.
         """
         if self.fault is None and not self._closed:
-            fault = self._interrupted() or self._memory.fault()
+            fault = self._interrupted() or self._growth.fault()
             if fault is not None:
                 self.stop(fault)
         if self.fault is not None or self._closed:
@@ -107,7 +107,7 @@ class Meter:
 
     def overdue(self) -> bool:
         """Whether the host wants the run to end; asked by the watchdog from its own thread."""
-        fault = self._interrupted() or self._memory.fault()
+        fault = self._interrupted() or self._growth.fault()
         if fault is None:
             return False
         self.end(fault)
@@ -128,19 +128,10 @@ class Meter:
         """The same items, each for one tick, without a line of Python in between."""
         return compress(items, self._stream)
 
-    def memory(self, wanted: int) -> None:
-        """Ask for memory before one operation takes it.
-
-        Raises:
-            Stopped: it is more than one operation may take.
-        """
-        if wanted > self.limits.memory:
-            self.stop(too_much_memory(wanted, self.limits.memory))
-
     def _next(self) -> Any:
         """The next chunk of ticks, or the end of them."""
         if self.fault is None and not self._closed:
-            fault = self._interrupted() or self._memory.fault()
+            fault = self._interrupted() or self._growth.fault()
             left = self._fuel - self._given
             if fault is None and left > 0:
                 size = min(CHUNK, left)
@@ -195,20 +186,6 @@ class _Spent:
         if self._meter.ended():
             raise Stopped
         raise StopIteration
-
-
-def too_much_memory(wanted: int, limit: int) -> Fault:
-    """The fault of an operation that would take more than it may."""
-    return Fault(
-        "memory",
-        "MemoryError",
-        f"memory limit of {limit:,} bytes reached: one operation would take about {_rounded(wanted)} bytes",
-        hint="work on a part of the data at a time; keep sums and counts instead of copies",
-    )
-
-
-def _rounded(amount: int) -> str:
-    return f"{amount:,}" if amount < 10**15 else "more than 10**15"
 
 
 class Growth:

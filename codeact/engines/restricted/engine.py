@@ -1,0 +1,199 @@
+"""The engine: from a program's text to its outcome, inside the host's interpreter."""
+
+from __future__ import annotations
+
+import ast
+import threading
+import warnings
+from types import CodeType, CoroutineType
+from typing import Any
+
+from codeact.engines import Doors, Fault, Frame, Outcome
+from codeact.engines.restricted.grants import make_builtins
+from codeact.engines.restricted.meter import Stopped
+from codeact.engines.restricted.policy import Policy, Violation
+from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.world import World
+from codeact.limits import Limits
+from codeact.values import Uncrossable, from_guest
+from wasm_runtime.guest.faults import describe
+from wasm_runtime.guest.program import FILENAME, FUNCTION, Compiled, compile_lifted, lift
+
+_AWAITS = 0x80  # inspect.CO_COROUTINE, without the weight of inspect
+
+
+class RestrictedEngine:
+    """Runs programs in the host's own interpreter; see the package for what that means."""
+
+    name = "restricted"
+    default_fuel = 50_000_000
+
+    def open(self, doors: Doors, limits: Limits) -> RestrictedInstance:
+        """Make a fresh world with these doors."""
+        return RestrictedInstance(World(doors, limits, limits.fuel or self.default_fuel))
+
+
+class RestrictedInstance:
+    """One world. Its names stay from run to run."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        world.globals.update(__name__=world.module, __builtins__=make_builtins(world))
+
+    def run(self, source: str) -> Outcome:
+        """Run a program. Never raises for anything the program does."""
+        meter = self._world.meter
+        meter.start()
+        try:
+            outcome = self._run(source)
+        except BaseException as error:  # noqa: BLE001 - whatever the program does is an outcome
+            outcome = Outcome(fault=meter.fault or self._fault(error))
+        meter_fault = meter.fault
+        meter.finish()
+        frames = outcome.fault.frames if outcome.fault else ()
+        if meter_fault is not None:
+            fault = Fault(meter_fault.kind, meter_fault.type, meter_fault.message, meter_fault.frames or frames, None, meter_fault.hint)
+            return Outcome(fault=fault, bound=outcome.bound, fuel=meter.fuel)
+        return Outcome(
+            outcome.value, outcome.fault, outcome.finished, outcome.bound, outcome.exit_code, meter.fuel, outcome.memory
+        )
+
+    def close(self) -> None:
+        """Destroy the world. Harmless when called twice."""
+        self._world.globals.clear()
+        self._world.modules.clear()
+        self._world.own.clear()
+
+    def _run(self, source: str) -> Outcome:
+        world = self._world
+        compiled = self._compile(source)
+        if isinstance(compiled, Fault):
+            return Outcome(fault=compiled)
+        before = dict(world.globals)
+        value = None
+        fault = None
+        exit_code = None
+        finished = compiled.tail is not None or compiled.function
+        try:
+            value = self._execute(compiled)
+            value = from_guest(value, depth=world.limits.value_depth, size=world.limits.value_bytes)
+        except Uncrossable as error:
+            fault = Fault("value", "TypeError", str(error)[:2000])
+        except SystemExit as error:
+            exit_code, fault = _exit(error)
+            finished = True
+        except BaseException as error:  # noqa: BLE001 - whatever the program raises is data
+            fault = self._fault(error)
+        if fault is not None:
+            value = None
+        bound = tuple(
+            name
+            for name, found in world.globals.items()
+            if name[:1] not in "_." and (name not in before or before[name] is not found)
+        )
+        return Outcome(value, fault, finished, bound, exit_code)
+
+    def _compile(self, source: str) -> Compiled | Fault:
+        try:
+            with _quietly:
+                tree = ast.parse(source, FILENAME)
+                policy = Policy(self._world.globals)
+                policy.judge(tree)
+                if policy.violations:
+                    return _denied(policy.violations)
+                return compile_lifted(lift(tree))
+        except SyntaxError as error:
+            told = describe(error)
+            frames = tuple(Frame(line, function) for line, function in told["frames"])  # type: ignore[attr-defined]
+            return Fault("syntax", type(error).__name__, str(error.msg), frames, error.offset)
+        except (RecursionError, MemoryError):
+            return Fault("syntax", "SyntaxError", "the program is nested too deeply", (Frame(1, "<module>"),))
+        except ValueError as error:
+            return Fault("syntax", "SyntaxError", str(error)[:500], (Frame(1, "<module>"),))
+
+    def _execute(self, compiled: Compiled) -> object:
+        names = self._world.globals
+        value = self._evaluate(compiled.body)
+        if compiled.function:
+            value = names.pop(FUNCTION)()
+            if isinstance(value, CoroutineType):
+                value = self._drive(value)
+        if compiled.tail is not None:
+            value = self._evaluate(compiled.tail)
+        return value
+
+    def _evaluate(self, code: CodeType) -> object:
+        value = eval(code, self._world.globals)  # noqa: S307 - judged and rewritten by the policy
+        return self._drive(value) if code.co_flags & _AWAITS else value
+
+    def _drive(self, coroutine: Any) -> object:
+        """Run a coroutine to its end."""
+        try:
+            while True:
+                coroutine.send(None)
+                self._world.meter.tick()
+        except StopIteration as end:
+            return end.value
+
+    def _fault(self, error: BaseException) -> Fault:
+        if isinstance(error, Stopped):
+            reason = self._world.meter.fault
+            frames = _frames(describe(error))
+            if reason is not None:
+                return Fault(reason.kind, reason.type, reason.message, frames, None, reason.hint)
+        try:
+            Sizes(_MESSAGE).walk(BaseException.args.__get__(error))  # type: ignore[attr-defined]
+        except BaseException:  # noqa: BLE001 - too large to be shown
+            bare = BaseException.__new__(type(error)) if False else RuntimeError()
+            told = describe(bare.with_traceback(error.__traceback__))
+            kind = "memory" if isinstance(error, MemoryError) else "runtime"
+            return Fault(kind, type(error).__name__, "(its text is too large to be shown)", _frames(told))
+        told = describe(error)
+        return Fault(told["kind"], str(told["type"]), str(told["message"]), _frames(told))  # type: ignore[arg-type]
+
+
+_MESSAGE = 50_000_000
+
+
+def _frames(told: dict[str, Any]) -> tuple[Frame, ...]:
+    return tuple(Frame(line, function) for line, function in told["frames"])
+
+
+def _exit(error: SystemExit) -> tuple[int | None, Fault | None]:
+    args = BaseException.args.__get__(error)  # type: ignore[attr-defined]
+    code = args[0] if len(args) == 1 else None
+    frames = _frames(describe(RuntimeError().with_traceback(error.__traceback__)))
+    if code is None or (type(code) in (int, bool) and code == 0):
+        return 0, None
+    if type(code) in (int, bool):
+        return int(code), Fault("runtime", "SystemExit", f"the program ended with exit code {code}", frames)
+    told = code[:2000] if type(code) is str else f"<{type(code).__name__}>"
+    return 1, Fault("runtime", "SystemExit", told, frames)
+
+
+def _denied(violations: list[Violation]) -> Fault:
+    first = violations[0]
+    more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
+    frames = tuple(Frame(line, "<module>") for line in (first.line,))
+    return Fault("denied", "PolicyError", f"{first.message}{more}", frames, None, first.hint)
+
+
+class _Quietly:
+    """Warnings about a program's text stay here. The filters are the process's: one program at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._caught: Any = None
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._caught = warnings.catch_warnings()
+        self._caught.__enter__()
+        warnings.simplefilter("ignore")
+
+    def __exit__(self, *reason: object) -> None:
+        self._caught.__exit__(*reason)
+        self._lock.release()
+
+
+_quietly = _Quietly()

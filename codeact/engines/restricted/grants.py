@@ -1,0 +1,246 @@
+"""The builtins that a program has. What is not here does not exist."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable
+from types import UnionType
+from typing import Any
+
+from codeact.engines.restricted.guards import SCALARS, make_guards
+from codeact.engines.restricted.imports import make_importer
+from codeact.engines.restricted.lazy import BUILTINS, LongRange, Ranges
+from codeact.engines.restricted.names import Sort, sort
+from codeact.engines.restricted.sizes import INT_BITS, Sizes
+from codeact.engines.restricted.text import Text
+from codeact.engines.restricted.toolbox import Tool, Toolbox, explain, make_toolbox
+from codeact.engines.restricted.world import World
+from wasm_runtime.guest.faults import ToolError
+
+_PLAIN = (
+    "abs", "aiter", "all", "anext", "any", "bin", "bool", "bytearray", "bytes", "callable", "chr", "classmethod",
+    "complex", "dict", "divmod", "float", "frozenset", "hex", "int", "len", "list", "max", "min", "next", "object",
+    "oct", "ord", "property", "reversed", "set", "slice", "sorted", "staticmethod", "str", "super", "tuple",
+    "Ellipsis", "NotImplemented", "__build_class__", "__debug__",
+)  # fmt: skip
+"""Builtins that are harmless as they are: what they run through is charged where it comes from."""
+
+_ERRORS = tuple(
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException) and name[0] != "_"
+)
+
+PLAIN: dict[str, Any] = {
+    **{name: getattr(builtins, name) for name in (*_PLAIN, *_ERRORS) if hasattr(builtins, name)},
+    **BUILTINS,
+    "ToolError": ToolError,
+}
+
+_HEX_DIGITS = INT_BITS // 2
+
+
+class _Type:
+    """`type` with one argument; classes are made with a class statement."""
+
+    __slots__ = ("_stand_ins",)
+    __name__ = "type"
+
+    def __init__(self, stand_ins: dict[type, Any]) -> None:
+        self._stand_ins = stand_ins
+
+    def __call__(self, value: Any, *more: Any) -> Any:
+        if more:
+            msg = "type() takes 1 argument here; write a class statement"
+            raise TypeError(msg)
+        kind = type(value)
+        if issubclass(kind, type):
+            return self
+        return self._stand_ins.get(kind, kind)
+
+    def __getitem__(self, arguments: Any) -> Any:
+        return type[arguments]
+
+    def __or__(self, other: Any) -> Any:
+        return type | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | type
+
+    def __repr__(self) -> str:
+        return "<class 'type'>"
+
+
+def make_builtins(world: World) -> dict[str, Any]:
+    """The builtins of one world, guards included."""
+    sizes = Sizes(world.limits.memory)
+    text = Text(sizes)
+    guards = make_guards(world, sizes, text)
+    text.read = guards["read"]
+    meter = world.meter
+    stand_ins: dict[type, Any] = {}
+    kind_of = _Type(stand_ins)
+    ranges = Ranges(meter)
+    stand_ins[range] = stand_ins[LongRange] = ranges
+
+    def real(kind: Any) -> Any:
+        """The classes behind a class that is granted as something else."""
+        if kind is kind_of:
+            return type
+        if kind is ranges:
+            return (range, LongRange)
+        if type(kind) is tuple:
+            return tuple(map(real, kind))
+        if isinstance(kind, UnionType):
+            return tuple(map(real, kind.__args__))
+        return kind
+
+    def is_instance(value: Any, kind: Any) -> bool:
+        return isinstance(value, real(kind))
+
+    def is_subclass(value: Any, kind: Any) -> bool:
+        return issubclass(type if value is kind_of else value, real(kind))
+
+    def integer(value: Any = 0, *base: Any, **named: Any) -> int:
+        kind = type(value)
+        if kind is not int and kind is not float:
+            if isinstance(value, (str, bytes, bytearray)):
+                if (base or named) and len(value) > _HEX_DIGITS:
+                    sizes.bits(4 * len(value))
+            else:
+                sizes.exponent(value)
+        return int(value, *base, **named)
+
+    def byte_string(kind: Callable[..., Any]) -> Callable[..., Any]:
+        def make(*args: Any, **named: Any) -> Any:
+            if args and isinstance(args[0], int):
+                sizes.take(args[0])
+            elif args and isinstance(args[0], str):
+                text.method(args[0], "encode")(*args[1:], **named)  # type: ignore[misc]
+            return kind(*args, **named)
+
+        return make
+
+    def power(base: Any, exp: Any, mod: Any = None) -> Any:
+        if mod is not None:
+            sizes.modular_power(exp, mod)
+            return pow(base, exp, mod)
+        return guards["pow"](base, exp)
+
+    def rounded(number: Any, ndigits: Any = None) -> Any:
+        if isinstance(ndigits, int) and isinstance(number, int):
+            if -ndigits > int.bit_length(number):
+                return 0
+        else:
+            sizes.exponent(number)
+        return round(number, ndigits) if ndigits is not None else round(number)
+
+    def total(iterable: Iterable[Any], /, start: Any = 0) -> Any:
+        if type(start) in (int, float):
+            return sum(iterable, start)
+        if isinstance(start, list):
+            made = list(start)
+            for part in iterable:
+                meter.tick()
+                sizes.take(8 * (len(made) + len(part)))
+                made = made + part if type(part) is not list else (made.extend(part) or made)
+            return made
+        for part in iterable:
+            meter.tick()
+            sizes.sum(start, part)
+            start = start + part  # noqa: PLR6104 - a new object at every step, as `sum` makes it
+        return start
+
+    def hashed(value: Any) -> int:
+        if type(value) not in SCALARS:
+            sizes.walk(value)
+        return hash(value)
+
+    def iterator(*args: Any) -> Any:
+        made = iter(*args)
+        return meter.charged(made) if len(args) > 1 else made
+
+    numbers: dict[int, int] = {}
+
+    def number_of(value: Any) -> int:
+        return numbers.setdefault(id(value), len(numbers) + 1)
+
+    def fields(*args: Any) -> dict[str, Any]:
+        if len(args) != 1:
+            msg = "vars() needs an object here; keep state in a dict of your own"
+            raise TypeError(msg)
+        return guards["vars"](args[0])  # type: ignore[no-any-return]
+
+    def names(*args: Any) -> list[str]:
+        if len(args) != 1:
+            msg = "dir() needs an object here"
+            raise TypeError(msg)
+        return [name for name in dir(args[0]) if sort(name) is not Sort.REFUSED and name[:1] != "_"]
+
+    def show(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
+        del flush
+        line = (" " if sep is None else sep).join([text.str(value) for value in values]) + ("\n" if end is None else end)
+        if file is None:
+            world.write(line)
+        else:
+            file.write(line)
+
+    def helped(subject: Any = None) -> None:
+        if isinstance(subject, Tool):
+            world.write(explain(subject) + "\n")
+        elif subject is None or isinstance(subject, Toolbox):
+            world.write(repr(toolbox) + "\n")
+        else:
+            doc = getattr(subject, "__doc__", None)
+            name = getattr(subject, "__name__", type(subject).__name__)
+            world.write(f"{name}\n{doc if isinstance(doc, str) else 'no documentation'}\n")
+
+    def leave(code: Any = None) -> None:
+        raise SystemExit(code)
+
+    toolbox = make_toolbox(world)
+    granted = dict(PLAIN)
+    granted.update({f".{name}": guard for name, guard in guards.items()})
+    granted.update({f".sized_{name}": method for name, method in text.direct.items()})
+    granted.update(
+        {
+            ".str": text.str,
+            ".int": integer,
+            ".bytes": byte_string(bytes),
+            ".bytearray": byte_string(bytearray),
+            ".text": text.show,
+            ".repr": text.repr,
+            ".ascii": text.ascii,
+            ".format": text.format,
+            "__import__": make_importer(world, guards, sizes, text),
+            "ascii": text.ascii,
+            "delattr": guards["delattr"],
+            "dir": names,
+            "exit": leave,
+            "format": text.format,
+            "getattr": guards["getattr"],
+            "hasattr": guards["hasattr"],
+            "hash": hashed,
+            "help": helped,
+            "id": number_of,
+            "isinstance": is_instance,
+            "issubclass": is_subclass,
+            "iter": iterator,
+            "pow": power,
+            "print": show,
+            "quit": leave,
+            "range": ranges,
+            "repr": text.repr,
+            "round": rounded,
+            "setattr": guards["setattr"],
+            "sum": total,
+            "tools": toolbox,
+            "type": kind_of,
+            "vars": fields,
+        }
+    )
+    world.builtins = granted
+    world.stand_ins = stand_ins
+    return granted
+
+

@@ -1,0 +1,351 @@
+"""Guards: what the rewritten program calls in place of operators and attributes that have to be judged.
+
+They are closures over one world, made when the world is made, because a call of a closure is the cheapest call
+there is. Common cases come first and are told apart by exact type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import CoroutineType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+from codeact.engines.restricted.names import RECORD_NAMES, SIZED, TELLING, Sort, sort_at_run_time
+from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.text import Text
+from codeact.engines.restricted.world import World
+from wasm_runtime.guest.codec import Record
+
+NUMBERS = frozenset({int, float, bool, complex})
+SCALARS = frozenset({int, float, str, bool, type(None), bytes, complex})
+NESTED = 50
+"""Levels of type arguments, and of iterators over iterators."""
+
+_WORD = 1 << 62
+_CLASS_DICT: Any = type.__dict__["__dict__"]
+
+
+def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
+    """The guards of one world, by the names that the policy calls them."""
+    own = world.own
+
+    # --- operators -------------------------------------------------------------------------------------------
+
+    def mul(a: Any, b: Any) -> Any:
+        ta = type(a)
+        if ta is float:
+            return a * b
+        if ta is int and type(b) is int:
+            if -_WORD < a < _WORD and -_WORD < b < _WORD:
+                return a * b
+        elif type(b) is float:
+            return a * b
+        sizes.product(a, b)
+        return a * b
+
+    def power(a: Any, b: Any) -> Any:
+        if type(a) is not float and type(b) is not float:
+            sizes.power(a, b)
+        return a**b
+
+    def lshift(a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            sizes.bits(int.bit_length(a) + b)
+        return a << b
+
+    def mod(a: Any, b: Any) -> Any:
+        if isinstance(a, (str, bytes)):
+            return text.percent(a, b)
+        return a % b
+
+    def add(a: Any, b: Any) -> Any:
+        sizes.sum(a, b)
+        return a + b
+
+    def imul(a: Any, b: Any) -> Any:
+        if type(a) is not float:
+            sizes.product(a, b)
+        a *= b
+        return a
+
+    def iadd(a: Any, b: Any) -> Any:
+        sizes.sum(a, b)
+        a += b
+        return a
+
+    def ipow(a: Any, b: Any) -> Any:
+        if type(a) is not float and type(b) is not float:
+            sizes.power(a, b)
+        a **= b
+        return a
+
+    def ilshift(a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            sizes.bits(int.bit_length(a) + b)
+        a <<= b
+        return a
+
+    def imod(a: Any, b: Any) -> Any:
+        if isinstance(a, (str, bytes)):
+            return text.percent(a, b)
+        a %= b
+        return a
+
+    in_place: dict[str, Callable[[Any, Any], Any]] = {"mul": imul, "pow": ipow, "lshift": ilshift, "mod": imod}
+
+    def item_in_place(operation: str, target: Any, key: Any, value: Any) -> None:
+        target[key] = in_place[operation](target[key], value)
+
+    def attribute_in_place(operation: str, target: Any, name: str, value: Any) -> None:
+        object_setattr(target, name, in_place[operation](getattr(target, name), value))
+
+    def eq(a: Any, b: Any) -> Any:
+        if type(a) not in SCALARS and type(b) not in SCALARS:
+            sizes.walk(a)
+        return a == b
+
+    def ne(a: Any, b: Any) -> Any:
+        if type(a) not in SCALARS and type(b) not in SCALARS:
+            sizes.walk(a)
+        return a != b
+
+    # --- attributes ------------------------------------------------------------------------------------------
+
+    def is_own(target: Any) -> bool:
+        return type(target) in own or (isinstance(target, type) and target in own)
+
+    def private(target: Any, name: str) -> Any:
+        if type(target) in own:
+            return getattr(target, name)
+        if is_own(target) or type(target) is super:
+            return getattr(target, name)
+        if name in RECORD_NAMES and (isinstance(target, tuple) or (isinstance(target, type) and issubclass(target, tuple))):
+            return getattr(target, name)
+        msg = f"the private attribute {name} of {_noun(target)} cannot be used"
+        raise AttributeError(msg)
+
+    def special(target: Any, name: str) -> Any:
+        if name in TELLING and not isinstance(target, ModuleType):
+            return getattr(target, name)
+        if name == "__class__":
+            if is_own(target) and not isinstance(target, type):
+                return type(target)
+        elif name == "__dict__":
+            return fields(target)
+        elif name == "__setattr__":
+            if isinstance(target, type):
+                return set_past_class
+            if type(target) is super:
+                return partial(set_past_class, target.__self__)
+        elif isinstance(target, type) or type(target) is super or is_own(target):
+            return getattr(target, name)
+        msg = f"the attribute {name} of {_noun(target)} cannot be used"
+        raise AttributeError(msg)
+
+    def guarded(target: Any, name: str) -> Any:
+        if type(target) in own and not isinstance(target, (str, bytes, bytearray, int)):
+            return getattr(target, name)
+        if name in SIZED or name in {"format", "format_map", "decode"}:
+            method = text.method(target, name)
+            return getattr(target, name) if method is None else method
+        if name == "obj" and isinstance(target, BaseException):
+            msg = "the attribute obj of an exception cannot be used"
+            raise AttributeError(msg)
+        if name == "register" and isinstance(target, type) and target not in own:
+            msg = f"{target.__name__} is shared and cannot be changed"
+            raise AttributeError(msg)
+        return getattr(target, name)
+
+    readers = {Sort.PRIVATE: private, Sort.SPECIAL: special, Sort.GUARDED: guarded}
+
+    def read(target: Any, name: Any) -> Any:
+        """Read an attribute by a name that is known only now."""
+        if type(name) is not str:
+            msg = "attribute name must be string"
+            raise TypeError(msg)
+        kind = sort_at_run_time(name)
+        if kind is Sort.FREE:
+            return getattr(target, name)
+        if kind is Sort.REFUSED:
+            msg = f"the attribute {name} cannot be used"
+            raise AttributeError(msg)
+        return readers[kind](target, name)
+
+    def get_attribute(target: Any, name: Any, *default: Any) -> Any:
+        if len(default) > 1:
+            msg = f"getattr expected at most 3 arguments, got {len(default) + 2}"
+            raise TypeError(msg)
+        if not default:
+            return read(target, name)
+        if type(name) is str and sort_at_run_time(name) is Sort.REFUSED:
+            return read(target, name)
+        try:
+            return read(target, name)
+        except AttributeError:
+            return default[0]
+
+    def has_attribute(target: Any, name: Any) -> bool:
+        try:
+            read(target, name)
+        except AttributeError:
+            return False
+        return True
+
+    def writable(target: Any, name: str) -> Any:
+        if type(target) in own or type(target) in _OPEN or is_own(target):
+            return target
+        setter = world.setters.get(type(target))
+        if setter is not None:
+            return setter(target)
+        if isinstance(target, BaseException) and name[:1] != "_":
+            return target
+        if type(target) is super:
+            return target
+        if isinstance(target, type):
+            msg = f"the class {target.__name__} is shared and cannot be changed; make a subclass"
+        elif isinstance(target, ModuleType):
+            msg = f"the module {target.__name__} cannot be changed"
+        else:
+            msg = f"the attribute {name} of {_noun(target)} cannot be changed"
+        raise AttributeError(msg)
+
+    def checked_name(target: Any, name: Any) -> Any:
+        if type(name) is not str:
+            msg = "attribute name must be string"
+            raise TypeError(msg)
+        if sort_at_run_time(name) in {Sort.REFUSED, Sort.SPECIAL}:
+            msg = f"the attribute {name} cannot be changed"
+            raise AttributeError(msg)
+        return writable(target, name)
+
+    def set_attribute(target: Any, name: Any, value: Any) -> None:
+        setattr(checked_name(target, name), name, value)
+
+    def set_past_class(target: Any, name: Any, value: Any) -> None:
+        object_setattr(checked_name(target, name), name, value)
+
+    def delete_attribute(target: Any, name: Any) -> None:
+        delattr(checked_name(target, name), name)
+
+    def fields(target: Any) -> dict[str, Any]:
+        if type(target) in own or isinstance(target, (FunctionType, SimpleNamespace)):
+            inside = getattr(target, "__dict__", None)
+            if type(inside) is dict:
+                return dict(inside)
+        elif isinstance(target, type) and target in own:
+            return {name: value for name, value in _CLASS_DICT.__get__(target).items() if name[:2] != "__"}
+        elif isinstance(target, Record):
+            return dict(target)
+        msg = f"{_noun(target)} shows no fields"
+        raise TypeError(msg)
+
+    # --- classes ---------------------------------------------------------------------------------------------
+
+    def register(cls: Any) -> Any:
+        """Register a class that has just been made by the program."""
+        if isinstance(cls, type):
+            own.add(cls)
+            if cls.__repr__ is object.__repr__:
+                type.__setattr__(cls, "__repr__", _plain_repr)
+        return cls
+
+    def still_own(cls: Any) -> Any:
+        """Register what the decorators made of it, when that is a class of this program too."""
+        if isinstance(cls, type) and cls not in own and _CLASS_DICT.__get__(cls).get("__module__") == world.module:
+            register(cls)
+        return cls
+
+    def metaclass(kind: Any) -> Any:
+        if kind in world.metaclasses:
+            return kind
+        msg = "a metaclass can only be ABCMeta or EnumMeta here; use a class decorator"
+        raise TypeError(msg)
+
+    def class_name(target: Any) -> str:
+        return type(target).__name__
+
+    def alias(kind: Any, arguments: Any) -> Any:
+        depth = 0
+        inner = arguments
+        while depth < NESTED:
+            inner = getattr(inner, "__args__", None)
+            if not isinstance(inner, tuple) or not inner:
+                return kind[arguments]
+            inner = inner[0]
+            depth += 1
+        msg = f"types nested more than {NESTED} levels deep"
+        raise RecursionError(msg)
+
+    # --- waiting ---------------------------------------------------------------------------------------------
+
+    def awaitable(value: Any) -> Any:
+        if isinstance(value, CoroutineType) or hasattr(type(value), "__await__"):
+            return value
+        return _Ready(value)
+
+    object_setattr = object.__setattr__
+    table: dict[str, Any] = {
+        "mul": mul,
+        "pow": power,
+        "lshift": lshift,
+        "mod": mod,
+        "add": add,
+        "imul": imul,
+        "iadd": iadd,
+        "ipow": ipow,
+        "ilshift": ilshift,
+        "imod": imod,
+        "item_in_place": item_in_place,
+        "attribute_in_place": attribute_in_place,
+        "eq": eq,
+        "ne": ne,
+        "private": private,
+        "special": special,
+        "guarded": guarded,
+        "writable": writable,
+        "own": register,
+        "still_own": still_own,
+        "metaclass": metaclass,
+        "class_name": class_name,
+        "alias": alias,
+        "awaitable": awaitable,
+        "numbers": NUMBERS,
+        "scalars": SCALARS,
+        "type": type,
+        "slice": slice,
+        "tick": world.meter.tick,
+        "getattr": get_attribute,
+        "hasattr": has_attribute,
+        "setattr": set_attribute,
+        "set_past_class": set_past_class,
+        "delattr": delete_attribute,
+        "read": read,
+        "vars": fields,
+    }
+    return table
+
+
+_OPEN: frozenset[type] = frozenset({Record, FunctionType, SimpleNamespace})
+"""Types of other instances whose attributes a program may write."""
+
+
+class _Ready:
+    """Stands in for a value that is awaited although it is there."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __await__(self) -> Iterator[Any]:
+        return self._value
+        yield
+
+
+def _plain_repr(self: object) -> str:
+    return f"<{type(self).__name__} object>"
+
+
+def _noun(target: Any) -> str:
+    return f"class {target.__name__}" if isinstance(target, type) else f"{type(target).__name__} object"

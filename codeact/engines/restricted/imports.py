@@ -1,0 +1,89 @@
+"""Imports: every module that a program may have, as a module that holds only the names granted.
+
+The modules are made here, of a real module's names; a program never meets the real one, and no module reaches a
+program under another's name. Writing to one is refused by the guard of attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from types import ModuleType
+from typing import Any
+
+from codeact.engines.restricted.library import MODULES, SHARED
+from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.text import Text
+from codeact.engines.restricted.world import World
+
+
+def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text) -> Callable[..., Any]:
+    """The `__import__` of one world."""
+
+    def load(name: str) -> ModuleType:
+        module = world.modules.get(name)
+        if module is None:
+            if name in _made:
+                module = _made[name]
+            elif name in SHARED:
+                module = _made[name] = _module(name, SHARED[name]())
+            elif name in MODULES:
+                module = _module(name, MODULES[name](Parts(world, guards, sizes, text)))
+            else:
+                raise ModuleNotFoundError(_missing(name), name=name)
+            world.modules[name] = module
+        return module
+
+    def find(
+        name: str, _globals: Any = None, _locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> ModuleType:
+        if level or type(name) is not str:
+            msg = "relative imports do not exist here"
+            raise ImportError(msg)
+        found = load(name)
+        if fromlist or "." not in name:
+            return found
+        # `import urllib.parse` binds `urllib`
+        head, _, rest = name.partition(".")
+        package = _module(head, {rest: found})
+        return world.modules.get(head) or package
+
+    return find
+
+
+class Parts:
+    """What a module of one world is made of."""
+
+    __slots__ = ("guards", "sizes", "text", "world")
+
+    def __init__(self, world: World, guards: dict[str, Any], sizes: Sizes, text: Text) -> None:
+        self.world = world
+        self.guards = guards
+        self.sizes = sizes
+        self.text = text
+
+
+_made: dict[str, ModuleType] = {}
+
+
+def _module(name: str, names: dict[str, Any]) -> ModuleType:
+    module = ModuleType(name)
+    public = tuple(key for key in names if key[0] != "_")
+
+    def missing(key: str) -> Any:
+        if key == "__all__":
+            return public
+        near = get_close_matches(key, public, n=3)
+        meant = f"; did you mean {' or '.join(near)}?" if near else f"; it has {', '.join(public)}"[:400]
+        msg = f"module {name!r} has no {key!r} in this sandbox{meant}"
+        raise AttributeError(msg, name=key)
+
+    module.__dict__.update(names, __getattr__=missing)
+    return module
+
+
+def _missing(name: str) -> str:
+    known = sorted({*SHARED, *MODULES})
+    near = get_close_matches(name, known, n=3)
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"no module named {name[:100]!r} in this sandbox{meant} (there are: {', '.join(known)})"

@@ -1,0 +1,190 @@
+"""Lazy iterators: as fast as the interpreter's own, but they end when the meter does, and do not nest without end.
+
+What could go on for ever, or for very long, is charged for every item. What only passes on the items of something
+else needs no charge, but it must not be nested so deeply that the C stack overflows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import comb, perm
+from typing import Any
+
+from codeact.engines.restricted.meter import Meter
+from codeact.engines.restricted.sizes import Sizes
+
+DEPTH = 100
+"""Iterators over iterators over iterators."""
+
+SHORT = 1 << 20
+"""Ranges up to this length are the interpreter's own: a builtin runs through one in a few milliseconds."""
+
+
+def _layer(base: Any) -> Any:
+    class Layer(base):  # type: ignore[misc]
+        __slots__ = ("depth",)
+
+        def __new__(cls, *args: Any, **named: Any) -> Any:
+            depth = 1
+            for argument in args:
+                if type(argument) in LAYERS:
+                    depth = max(depth, 1 + getattr(argument, "depth", 0))
+            if depth > DEPTH:
+                msg = f"more than {DEPTH} {base.__name__} objects and the like nested in each other; make a list in between"
+                raise RecursionError(msg)
+            made = base.__new__(cls, *args, **named)
+            made.depth = depth
+            return made
+
+        def __repr__(self) -> str:
+            return f"<{base.__name__} object>"
+
+    Layer.__name__ = Layer.__qualname__ = base.__name__
+    Layer.__module__ = base.__module__
+    Layer.__doc__ = base.__doc__
+    return Layer
+
+
+BUILTINS: dict[str, Any] = {base.__name__: _layer(base) for base in (map, filter, zip, enumerate)}
+"""Builtin iterators that pass on what they are given."""
+
+PASSING: dict[str, Any] = {
+    name: _layer(getattr(itertools, name))
+    for name in (
+        "accumulate", "batched", "chain", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
+        "starmap", "takewhile", "zip_longest",
+    )
+    if hasattr(itertools, name)
+}  # fmt: skip
+"""The same from itertools; not every Python has each."""
+
+LAYERS = frozenset({*BUILTINS.values(), *PASSING.values()})
+
+
+class LongRange(Sequence[int]):
+    """A range too long to be handed to a builtin as it is: whoever runs through it pays for every step."""
+
+    __slots__ = ("_meter", "_range")
+
+    def __init__(self, meter: Meter, numbers: range) -> None:
+        self._meter = meter
+        self._range = numbers
+
+    def __iter__(self) -> Iterator[int]:
+        return self._meter.charged(self._range)
+
+    def __reversed__(self) -> Iterator[int]:
+        return self._meter.charged(reversed(self._range))
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._range[index]
+        return self._of(found) if isinstance(found, range) else found
+
+    def _of(self, numbers: range) -> Any:
+        return LongRange(self._meter, numbers) if _long(numbers) else numbers
+
+    def __contains__(self, value: object) -> bool:
+        if type(value) in (int, bool):
+            return value in self._range
+        return any(value == number for number in self)
+
+    def count(self, value: Any) -> int:
+        """How often a number is in it."""
+        return self._range.count(value) if type(value) is int else sum(value == number for number in self)
+
+    def index(self, value: Any, *_: Any) -> int:
+        """Where a number is in it."""
+        if type(value) is not int:
+            msg = f"{value!r} is not in range"
+            raise ValueError(msg)
+        return self._range.index(value)
+
+    def __eq__(self, other: object) -> bool:
+        return self._range == (other._range if isinstance(other, LongRange) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._range)
+
+    def __repr__(self) -> str:
+        return repr(self._range)
+
+
+def _long(numbers: range) -> bool:
+    try:
+        return len(numbers) > SHORT
+    except OverflowError:
+        return True
+
+
+class Ranges:
+    """`range`."""
+
+    __slots__ = ("_meter",)
+    __name__ = "range"
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+
+    def __call__(self, *args: Any) -> Any:
+        numbers = range(*args)
+        return LongRange(self._meter, numbers) if _long(numbers) else numbers
+
+    def __repr__(self) -> str:
+        return "<class 'range'>"
+
+
+def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:
+    """The names of itertools for one world."""
+    charged = meter.charged
+
+    def sized(pool: Iterable[Any]) -> tuple[Any, ...]:
+        return pool if type(pool) is tuple else tuple(pool)
+
+    def count(start: Any = 0, step: Any = 1) -> Iterator[Any]:
+        return charged(itertools.count(start, step))
+
+    def cycle(iterable: Iterable[Any]) -> Iterator[Any]:
+        return charged(itertools.cycle(iterable))
+
+    def repeat(item: Any, *times: Any) -> Iterator[Any]:
+        return charged(itertools.repeat(item, *times))
+
+    def product(*pools: Iterable[Any], repeat: int = 1) -> Iterator[Any]:
+        kept = [sized(pool) for pool in pools]
+        sizes.take(8 * sum(map(len, kept)) * max(1, repeat) + 64 * len(kept) * max(1, repeat))
+        return charged(itertools.product(*kept, repeat=repeat))
+
+    def chosen(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+        def choose(iterable: Iterable[Any], r: Any = None) -> Iterator[Any]:
+            pool = sized(iterable)
+            if isinstance(r, int):
+                sizes.take(16 * int(r))
+            return charged(function(pool) if r is None else function(pool, r))
+
+        choose.__name__ = function.__name__
+        return choose
+
+    return {
+        **PASSING,
+        "count": count,
+        "cycle": cycle,
+        "repeat": repeat,
+        "product": product,
+        "tee": itertools.tee,
+        "permutations": chosen(itertools.permutations),
+        "combinations": chosen(itertools.combinations),
+        "combinations_with_replacement": chosen(itertools.combinations_with_replacement),
+    }
+
+
+def judge_choice(sizes: Sizes, n: Any, k: Any, function: Any) -> Any:
+    """`math.comb` and `math.perm`, within the size of an integer."""
+    if isinstance(n, int) and (k is None or isinstance(k, int)):
+        factors = n if k is None else (min(k, n - k) if function is comb else k)
+        if factors > 0:
+            sizes.bits(int(factors) * max(1, int.bit_length(n) - (int.bit_length(factors) if function is comb else 1)))
+    return comb(n, k) if function is comb else perm(n, k)

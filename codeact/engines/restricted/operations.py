@@ -1,0 +1,159 @@
+"""Operators: which of them need a guard, and the cheapest form of it.
+
+A call of a guard costs more than the operator. So a guard is left out where the text shows that nothing can grow, and
+where an operand is a plain name the common types are told apart in place: reading a name twice has no effect.
+"""
+
+from __future__ import annotations
+
+import ast
+from RestrictedPython.transformer import RestrictingNodeTransformer
+
+SMALL = 1 << 63
+"""Constants below this make a number grow only a word at a time."""
+
+_FOLDABLE_BASE = 10_000
+_FOLDABLE_EXPONENT = 64
+_PLAIN_CALLS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "ord", "round", "str"})
+_GROWING = {ast.Mult: ".mul", ast.Pow: ".pow", ast.LShift: ".lshift", ast.Mod: ".mod"}
+
+
+class Operations(RestrictingNodeTransformer):
+    """The part of the policy that is about operators."""
+
+    def builtin(self, name: str) -> bool:
+        """Whether a name means the builtin everywhere in the program."""
+        raise NotImplementedError
+
+    def name(self, guard: str, at: ast.AST) -> ast.Name:
+        """The name of a guard."""
+        return ast.copy_location(ast.Name(guard, ast.Load()), at)
+
+    def guard(self, guard: str, at: ast.AST, args: list[ast.expr]) -> ast.Call:
+        """The call of a guard."""
+        return ast.copy_location(ast.Call(self.name(guard, at), args, []), at)
+
+    def tick(self, at: ast.AST) -> ast.Expr:
+        """The statement that counts one unit of work."""
+        return ast.copy_location(ast.Expr(self.guard(".tick", at, [])), at)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Operators that can make much of little are judged by the sizes of their operands."""
+        node = self.node_contents_visit(node)
+        left, right = node.left, node.right
+        if isinstance(node.op, ast.Add):
+            same = isinstance(left, ast.Name) and isinstance(right, ast.Name) and left.id == right.id
+            return self._unless(left, ".numbers", node, ".add", [left, right]) if same else node
+        guard = _GROWING.get(type(node.op))
+        if guard is None or _harmless(node.op, left, right):
+            return node
+        if isinstance(node.op, ast.Mult):
+            if _number(right):
+                return self._unless(left, ".numbers", node, guard, [left, right])
+            if _number(left):
+                return self._unless(right, ".numbers", node, guard, [left, right])
+        elif isinstance(node.op, ast.Mod):
+            return self._unless(left, ".numbers", node, guard, [left, right])
+        return self.guard(guard, node, [left, right])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        """The same in place. Targets are evaluated once, as the language has it."""
+        target = node.target
+        guard = _GROWING.get(type(node.op))
+        if isinstance(target, ast.Name):
+            node = self.node_contents_visit(node)
+            left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            if isinstance(node.op, ast.Add):
+                same = isinstance(node.value, ast.Name) and node.value.id == target.id
+                return self._assign(node, ".iadd", [left, node.value]) if same else node
+            if guard is None or (_number(node.value) and isinstance(node.value.value, float)):  # type: ignore[attr-defined]
+                return node
+            return self._assign(node, ".i" + guard[1:], [left, node.value])
+        if guard is None:
+            return self.node_contents_visit(node)
+        operator = ast.Constant(guard[1:])
+        if isinstance(target, ast.Subscript):
+            place = [target.value, _index(target.slice)]
+            call = self.guard(".item_in_place", node, [operator, *(self.visit(part) for part in place), self.visit(node.value)])
+        elif isinstance(target, ast.Attribute):
+            writable = self.visit(target)
+            call = self.guard(
+                ".attribute_in_place", node, [operator, writable.value, ast.Constant(target.attr), self.visit(node.value)]
+            )
+        else:
+            return self.node_contents_visit(node)
+        return ast.copy_location(ast.Expr(call), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Equality follows structures as deep as they go."""
+        node = self.node_contents_visit(node)
+        if len(node.ops) > 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+            return node
+        left, right = node.left, node.comparators[0]
+        if self._plain(left) or self._plain(right):
+            return node
+        guard = ".eq" if isinstance(node.ops[0], ast.Eq) else ".ne"
+        known = left if isinstance(left, ast.Name) else right
+        return self._unless(known, ".scalars", node, guard, [left, right])
+
+    def _plain(self, node: ast.expr) -> bool:
+        """Whether it can only be a number or a text."""
+        match node:
+            case ast.Constant() | ast.JoinedStr() | ast.UnaryOp(op=ast.Not()) | ast.Compare():
+                return True
+            case ast.UnaryOp(operand=operand):
+                return self._plain(operand)
+            case ast.BinOp(op=ast.Sub() | ast.Div() | ast.FloorDiv() | ast.RShift()):
+                return isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
+            case ast.IfExp(test=ast.Compare(), body=ast.BinOp(op=ast.Mod())):
+                return True
+            case ast.Call(func=ast.Name(id=name)):
+                return name.lstrip(".") in _PLAIN_CALLS and self.builtin(name)
+        return False
+
+    def _unless(self, known: ast.expr, types: str, node: ast.expr, guard: str, args: list[ast.expr]) -> ast.expr:
+        """The node itself when a name's type is among `types`, the guard otherwise."""
+        call = self.guard(guard, node, args)
+        if not isinstance(known, ast.Name):
+            return call
+        kind = self.guard(".type", node, [ast.copy_location(ast.Name(known.id, ast.Load()), known)])
+        test = ast.copy_location(ast.Compare(kind, [ast.In()], [self.name(types, node)]), node)
+        return ast.copy_location(ast.IfExp(test, node, call), node)
+
+    def _assign(self, node: ast.AugAssign, guard: str, args: list[ast.expr]) -> ast.Assign:
+        return ast.copy_location(ast.Assign([node.target], self.guard(guard, node, args)), node)
+
+
+def _harmless(op: ast.operator, left: ast.expr, right: ast.expr) -> bool:
+    """Whether the text shows that nothing large can come of it."""
+    if isinstance(op, ast.Mod):
+        return isinstance(left, ast.Constant) and not isinstance(left.value, (str, bytes))
+    if isinstance(op, ast.LShift):
+        return False
+    if any(isinstance(side, ast.Constant) and isinstance(side.value, float) for side in (left, right)):
+        return True
+    if isinstance(op, ast.Mult):
+        return _number(left) and _number(right)
+    return (
+        isinstance(left, ast.Constant)
+        and isinstance(right, ast.Constant)
+        and type(left.value) is int
+        and type(right.value) is int
+        and left.value <= _FOLDABLE_BASE
+        and right.value <= _FOLDABLE_EXPONENT
+    )
+
+
+def _number(node: ast.expr) -> bool:
+    """Whether it is a constant number of ordinary size."""
+    if not isinstance(node, ast.Constant):
+        return False
+    return isinstance(node.value, float) or (isinstance(node.value, int) and node.value < SMALL)
+
+
+def _index(node: ast.expr) -> ast.expr:
+    """A subscript as an expression of its own."""
+    if not isinstance(node, ast.Slice):
+        return node
+    parts = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
+    return ast.copy_location(ast.Call(ast.copy_location(ast.Name(".slice", ast.Load()), node), parts, []), node)

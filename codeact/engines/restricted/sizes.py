@@ -1,0 +1,145 @@
+"""Sizes: what an operation would take, estimated before it runs."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NoReturn
+
+INT_BITS = 1 << 21
+"""Bits of the largest integer. Dividing two of that size takes about a second, which nothing can interrupt."""
+
+WALK = 4_000_000
+"""Parts of a structure that are followed when it is shown or compared as a whole."""
+
+EXPONENT = 1_000_000
+"""The largest exponent of a Decimal that is written out as an integer."""
+
+_WORK = 1_000_000_000
+_NUMERIC = frozenset({int, float, bool, type(None), complex})
+_TEXTS = (str, bytes, bytearray)
+_SEQUENCES = (str, bytes, bytearray, list, tuple)
+
+
+class Sizes:
+    """The limits of one world on single operations."""
+
+    def __init__(self, memory: int) -> None:
+        self.limit = memory
+
+    def take(self, wanted: int) -> None:
+        """Ask for bytes.
+
+        Raises:
+            MemoryError: one operation may not take so many.
+        """
+        if wanted > self.limit:
+            self.refuse(f"one operation would take about {_rounded(wanted)} bytes")
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Refuse an operation."""
+        msg = f"memory limit of {self.limit:,} bytes reached: {reason}"
+        raise MemoryError(msg)
+
+    def bits(self, wanted: int) -> None:
+        """Ask for an integer of so many bits."""
+        if wanted > INT_BITS:
+            msg = f"memory limit for one integer reached: about {_rounded(wanted)} bits, at most {INT_BITS:,} are allowed"
+            raise MemoryError(msg)
+
+    def work(self, steps: int, what: str) -> None:
+        """Ask for a number of steps inside one call that cannot be interrupted."""
+        if steps > _WORK:
+            self.refuse(f"{what} would take about {_rounded(steps)} steps in one call; work on smaller parts")
+
+    def product(self, a: Any, b: Any) -> None:
+        """Judge `a * b`."""
+        if isinstance(a, int):
+            if isinstance(b, int):
+                self.bits(int.bit_length(a) + int.bit_length(b))
+                return
+            a, b = b, a
+        if isinstance(b, int) and isinstance(a, _SEQUENCES) and b > 1:
+            self.take(_bytes(a) * int(b))
+
+    def sum(self, a: Any, b: Any) -> None:
+        """Judge `a + b`."""
+        if isinstance(a, _SEQUENCES) and isinstance(b, _SEQUENCES):
+            self.take(_bytes(a) + _bytes(b))
+
+    def power(self, a: Any, b: Any) -> None:
+        """Judge `a ** b`."""
+        if isinstance(b, int) and b > 1:
+            if isinstance(a, int):
+                if not -1 <= a <= 1:
+                    self.bits((int.bit_length(a) - 1) * b)
+            elif isinstance(a, Fraction):
+                self.bits(max(a.numerator.bit_length(), a.denominator.bit_length()) * b)
+
+    def modular_power(self, exponent: Any, modulus: Any) -> None:
+        """Judge `pow(a, exponent, modulus)`."""
+        if isinstance(exponent, int) and isinstance(modulus, int):
+            digits = int.bit_length(modulus) // 30 + 1
+            self.work(int.bit_length(exponent) * digits * digits, "pow()")
+
+    def exponent(self, value: Any) -> None:
+        """Judge a Decimal that is to be written out."""
+        if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > EXPONENT:
+            self.refuse(f"a Decimal with the exponent {value.adjusted():,} would be written out")
+
+    def walk(self, value: Any) -> int:
+        """The bytes that a structure takes written out, everything it holds counted as often as it holds it.
+
+        Raises:
+            MemoryError: it is more than one operation may take.
+        """
+        total = 0
+        parts = 0
+        pending = [value]
+        while pending:
+            item = pending.pop()
+            parts += 1
+            if isinstance(item, _TEXTS):
+                total += len(item)
+            elif isinstance(item, dict):
+                total += 4 * dict.__len__(item)
+                parts += dict.__len__(item)
+                _push(pending, dict.keys(item))
+                _push(pending, dict.values(item))
+            elif isinstance(item, (list, tuple, set, frozenset)):
+                base = _base(item)
+                total += 4 * base.__len__(item)
+                parts += base.__len__(item)
+                _push(pending, base.__iter__(item))
+            else:
+                total += 8
+            if parts > WALK:
+                self.refuse(f"the structure has more than {WALK:,} parts when everything it shares is counted")
+        self.take(total)
+        return total
+
+
+def _push(pending: list[Any], items: Any) -> None:
+    found = list(items)
+    if not _NUMERIC.issuperset(map(type, found)):
+        pending.extend(item for item in found if type(item) not in _NUMERIC)
+
+
+def _base(item: Any) -> Any:
+    for base in (list, tuple, set):
+        if isinstance(item, base):
+            return base
+    return frozenset
+
+
+def _bytes(value: Any) -> int:
+    """The bytes that the items of a sequence take."""
+    if isinstance(value, str):
+        return str.__sizeof__(value) - 48
+    if isinstance(value, (list, tuple)):
+        return 8 * (list if isinstance(value, list) else tuple).__len__(value)  # type: ignore[arg-type]
+    return (bytes if isinstance(value, bytes) else bytearray).__len__(value)  # type: ignore[arg-type]
+
+
+def _rounded(amount: int) -> str:
+    return f"{amount:,}" if amount < 10**18 else "more than 10**18"

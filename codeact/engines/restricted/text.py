@@ -1,0 +1,294 @@
+"""Text: showing values, and the methods of text whose result can be far larger than their arguments.
+
+The real methods of `str` follow attributes by name (`format`), or amplify (`join`, `replace`, a width). Here they are
+judged first and run afterwards. What is shown never carries an address.
+"""
+
+from __future__ import annotations
+
+import re
+from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
+from collections.abc import Callable
+from functools import partial
+from io import BytesIO, StringIO
+from string import Formatter
+from typing import Any
+
+from codeact.engines.restricted.names import SIZED
+from codeact.engines.restricted.sizes import Sizes
+
+WIDTH = 1_000_000
+"""The widest field that a format may ask for."""
+
+CODECS = frozenset(
+    {
+        "ascii", "big5", "cp1250", "cp1251", "cp1252", "cp437", "cp850", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk",
+        "iso8859_1", "iso8859_15", "iso_8859_1", "koi8_r", "l1", "latin1", "latin_1", "shift_jis", "us_ascii", "utf8",
+        "utf16", "utf32", "utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le", "utf_7", "utf_8",
+        "utf_8_sig",
+    }
+)  # fmt: skip
+"""Encodings that take time in proportion to the text."""
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_TEXTS = (str, bytes, bytearray)
+_TEXT_METHODS = SIZED - {"to_bytes", "from_bytes", "seek", "truncate"}
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+_LONG = re.compile(r"\d{7,}")
+_FIELD = re.compile(r"\w*")
+_LARGE = 100_000
+
+
+class Text:
+    """Text functions of one world.
+
+    Attributes:
+        direct: the sized methods as functions: target first, then the arguments.
+    """
+
+    def __init__(self, sizes: Sizes) -> None:
+        self._sizes = sizes
+        self._simple: dict[str, bool] = {}
+        self.read: Callable[[Any, str], Any] = getattr
+        self.direct: dict[str, Callable[..., Any]] = {name: partial(self._direct, name) for name in SIZED}
+        self.direct["join"] = self._join
+
+    # --- showing ---------------------------------------------------------------------------------------------
+
+    def show(self, value: Any) -> Any:
+        """A value as an f-string shows it: plain values stay as they are."""
+        return value if type(value) in _PLAIN else self._shown(value, format)
+
+    def str(self, value: Any = "", *more: Any, **named: Any) -> Any:
+        """`str(value)`."""
+        if type(value) in _PLAIN and not more and not named:
+            return str(value)
+        if more or named:
+            return self._decode(value, *more, **named)
+        return self._shown(value, str)
+
+    def repr(self, value: Any) -> Any:
+        """`repr(value)`."""
+        return repr(value) if type(value) in _PLAIN else self._shown(value, repr)
+
+    def ascii(self, value: Any) -> Any:
+        """`ascii(value)`."""
+        return self._shown(value, ascii)
+
+    def _shown(self, value: Any, how: Callable[[Any], Any]) -> Any:
+        self._sizes.walk(value)
+        shown = how(value)
+        return _ADDRESS.sub("", shown) if " at 0x" in shown else shown
+
+    def format(self, value: Any, spec: Any = "") -> Any:
+        """`format(value, spec)`."""
+        if type(spec) is str:
+            self._widths(spec)
+        self._sizes.exponent(value)
+        if spec == "":
+            return self.str(value)
+        return format(value, spec)
+
+    def percent(self, template: Any, values: Any) -> Any:
+        """`template % values`."""
+        shown = template if isinstance(template, str) else template.decode("latin-1")
+        self._widths(shown)
+        items = values if isinstance(values, tuple) else (values,)
+        if "*" in shown:
+            for item in items:
+                if isinstance(item, int):
+                    self._width(item)
+        for item in items:
+            self._sizes.exponent(item)
+        if not _PLAIN.issuperset(map(type, items)) or len(shown) > _LARGE:
+            self._sizes.take(self._sizes.walk(values) * max(1, shown.count("%")) if isinstance(values, dict) else self._sizes.walk(values))
+        result = template % values
+        if isinstance(result, str) and " at 0x" in result:
+            return _ADDRESS.sub("", result)
+        return result
+
+    def _widths(self, spec: str) -> None:
+        for digits in _LONG.findall(spec):
+            self._width(int(digits[:20]))
+
+    def _width(self, width: int) -> None:
+        if width > WIDTH:
+            self._sizes.refuse(f"a format asks for a width of {width:,}, at most {WIDTH:,} are allowed")
+
+    # --- methods ---------------------------------------------------------------------------------------------
+
+    def method(self, target: Any, name: str) -> Callable[..., Any] | None:
+        """What stands in for a method of text, bytes, integers or files; None when the target is none of these."""
+        if type(target) is super:
+            target = target.__self__
+        if isinstance(target, type):
+            kinds = _owners(name)
+            if issubclass(target, kinds):
+                return partial(self._from_bytes, target) if name == "from_bytes" else partial(self._call, name)
+            return None
+        if isinstance(target, _owners(name)):
+            return partial(self._from_bytes, target) if name == "from_bytes" else partial(self._call, name, target)
+        return None
+
+    def _direct(self, name: str, target: Any, *args: Any, **named: Any) -> Any:
+        if isinstance(target, _owners(name)) and name != "from_bytes":
+            return self._call(name, target, *args, **named)
+        method = self.method(target, name)
+        return (getattr(target, name) if method is None else method)(*args, **named)
+
+    def _call(self, name: str, target: Any, *args: Any, **named: Any) -> Any:
+        if name == "format":
+            return self._format(target, args, named)
+        if name == "format_map":
+            return self._format(target, (), *args)
+        if name == "join":
+            return self._join(target, *args)
+        judge = getattr(self, "_judge_" + name, None)
+        if judge is not None:
+            judge(target, *args, **named)
+        for kind in (str, bytes, bytearray, int):
+            if isinstance(target, kind):
+                return getattr(kind, name)(target, *args, **named)
+        return getattr(target, name)(*args, **named)
+
+    def _join(self, target: Any, *args: Any) -> Any:
+        if type(target) is not str and not isinstance(target, _TEXTS):
+            return (self.method(target, "join") or target.join)(*args)
+        if len(args) != 1:
+            return target.join(*args)
+        items = args[0] if type(args[0]) in (list, tuple) else list(args[0])
+        try:
+            wanted = sum(map(len, items)) + len(target) * len(items)
+        except TypeError:
+            wanted = 0
+        self._sizes.take(wanted)
+        return (str if isinstance(target, str) else bytes if isinstance(target, bytes) else bytearray).join(target, items)  # type: ignore[arg-type]
+
+    def _judge_center(self, _target: Any, width: Any = 0, *_: Any) -> None:
+        if isinstance(width, int):
+            self._sizes.take(int(width))
+
+    _judge_ljust = _judge_rjust = _judge_zfill = _judge_center
+    _judge_to_bytes = _judge_seek = _judge_truncate = _judge_center
+
+    def _judge_expandtabs(self, target: Any, tabsize: Any = 8) -> None:
+        if isinstance(tabsize, int):
+            self._sizes.take(len(target) + target.count("\t" if isinstance(target, str) else b"\t") * int(tabsize))
+
+    def _judge_replace(self, target: Any, old: Any = "", new: Any = "", count: Any = -1) -> None:
+        if not (isinstance(old, _TEXTS) and isinstance(new, _TEXTS)) or len(new) <= len(old):
+            return
+        most = len(target) // max(1, len(old)) + 1
+        if len(target) + most * len(new) > self._sizes.limit:
+            most = target.count(old) if len(old) else most
+            if isinstance(count, int) and count >= 0:
+                most = min(most, int(count))
+            self._sizes.take(len(target) + most * len(new))
+
+    def _judge_split(self, target: Any, sep: Any = None, maxsplit: Any = -1) -> None:
+        if len(target) < _LARGE or (isinstance(maxsplit, int) and 0 <= maxsplit < _LARGE):
+            return
+        blanks = (" ", "\n") if isinstance(target, str) else (b" ", b"\n")
+        pieces = target.count(sep) if isinstance(sep, _TEXTS) and sep else sum(map(target.count, blanks))
+        self._sizes.take(len(target) + 60 * pieces)
+
+    def _judge_rsplit(self, target: Any, sep: Any = None, maxsplit: Any = -1) -> None:
+        self._judge_rfind(target, sep)
+        self._judge_split(target, sep, maxsplit)
+
+    def _judge_splitlines(self, target: Any, *_: Any, **__: Any) -> None:
+        if len(target) >= _LARGE:
+            self._judge_split(target, "\n" if isinstance(target, str) else b"\n")
+
+    def _judge_rfind(self, target: Any, sub: Any = None, *_: Any) -> None:
+        if isinstance(sub, _TEXTS) and len(sub) > 1:
+            self._sizes.work(len(target) * len(sub), "searching from the right")
+
+    _judge_rindex = _judge_rpartition = _judge_rfind
+
+    def _judge_encode(self, _target: Any, encoding: Any = "utf-8", *_: Any, **__: Any) -> None:
+        if isinstance(encoding, str) and encoding.lower().replace("-", "_").replace(" ", "_") not in CODECS:
+            msg = f"unknown encoding: {encoding[:50]}"
+            raise LookupError(msg)
+
+    _judge_decode = _judge_encode
+
+    def _judge_translate(self, target: Any, table: Any = None, *_: Any, **__: Any) -> None:
+        if isinstance(table, dict):
+            longest = max((len(item) for item in dict.values(table) if isinstance(item, str)), default=1)
+            self._sizes.take(len(target) * longest)
+
+    def _from_bytes(self, target: Any, data: Any = b"", *args: Any, **named: Any) -> Any:
+        if isinstance(data, (bytes, bytearray)):
+            self._sizes.bits(8 * len(data))
+        return target.from_bytes(data, *args, **named)
+
+    def _decode(self, value: Any, *more: Any, **named: Any) -> Any:
+        self._judge_encode(value, *more, **named)
+        return str(value, *more, **named)
+
+    # --- str.format ------------------------------------------------------------------------------------------
+
+    def _format(self, template: Any, args: Any, named: Any) -> Any:
+        plain = str.__str__(template)
+        if self._is_simple(plain) and _PLAIN.issuperset(map(type, args)) and type(named) is dict and _PLAIN.issuperset(map(type, named.values())):
+            return plain.format(*args, **named)
+        return _Judged(self).vformat(plain, args, named)
+
+    def _is_simple(self, template: str) -> bool:
+        """Whether it only names its arguments, without a width that could be large."""
+        known = self._simple.get(template)
+        if known is None:
+            try:
+                known = all(
+                    field is None or (_FIELD.fullmatch(field) and not conversion and "{" not in (spec or ""))
+                    for _, field, spec, conversion in formatter_parser(template)
+                ) and not _LONG.search(template)
+            except ValueError:
+                known = False
+            if len(self._simple) > _MOST_TEMPLATES:
+                self._simple.clear()
+            self._simple[template] = known
+        return known
+
+
+_MOST_TEMPLATES = 200
+
+
+class _Judged(Formatter):
+    """`str.format` with every attribute judged like one in the text, every width bounded."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        """Follow a field name."""
+        first, rest = formatter_field_name_split(field_name)
+        found = self.get_value(first, args, kwargs)
+        for is_attribute, key in rest:
+            found = self._text.read(found, key) if is_attribute else found[key]
+        return found, first
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        """Format one field."""
+        return self._text.format(value, format_spec)
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        """Convert one field."""
+        if conversion == "r":
+            return self._text.repr(value)
+        if conversion == "s":
+            return self._text.str(value)
+        if conversion == "a":
+            return self._text.ascii(value)
+        return super().convert_field(value, conversion)
+
+
+def _owners(name: str) -> Any:
+    if name in {"to_bytes", "from_bytes"}:
+        return int
+    if name in {"seek", "truncate"}:
+        return (StringIO, BytesIO)
+    if name in {"format", "format_map"}:
+        return str
+    return _TEXTS

@@ -1,0 +1,219 @@
+"""The tools of a program: a mapping that cannot be changed, of callables that lead nowhere but to the door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from codeact.engines import Answer, Face, Refusal, Stop
+from codeact.engines.restricted.world import World
+from codeact.values import Uncrossable, from_guest
+from wasm_runtime.guest.faults import ToolError
+
+_ERRORS: dict[str, type[Exception]] = {
+    "ToolError": ToolError,
+    "TypeError": TypeError,
+    "ValueError": ValueError,
+    "AttributeError": AttributeError,
+}
+
+
+class _Fixed:
+    """Something that cannot be changed, copied or subclassed by a program."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        if cls.__module__ != __name__:
+            _refuse("cannot be subclassed")
+        super().__init_subclass__(**named)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        _refuse("cannot be changed")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        _refuse("cannot be changed")
+
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        _refuse("cannot be copied")
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Any:
+        return self
+
+
+def _refuse(what: str) -> NoReturn:
+    msg = f"tools {what}"
+    raise TypeError(msg)
+
+
+class Tool(_Fixed):  # noqa: D101 - its instances carry the documentation of their tool
+    __slots__ = ("__doc__", "__name__", "_face", "_world")
+    __name__: str
+    _face: Face
+    _world: World
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        if self._face.awaitable:
+            return Pending(self, args, named)
+        return call(self._world, self._face.name, args, named)
+
+    def __repr__(self) -> str:
+        return f"<tool {self._face.signature}>"
+
+
+class Pending(_Fixed):
+    """A call of an asynchronous tool; it is performed when it is awaited."""
+
+    __slots__ = ("_args", "_named", "_tool")
+    _args: tuple[Any, ...]
+    _named: dict[str, Any]
+    _tool: Tool
+
+    def __init__(self, tool: Tool, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        object.__setattr__(self, "_tool", tool)
+        object.__setattr__(self, "_args", args)
+        object.__setattr__(self, "_named", named)
+
+    def __await__(self) -> Iterator[Any]:
+        return call(self._tool._world, self._tool._face.name, self._args, self._named)  # noqa: SLF001
+        yield
+
+    def __repr__(self) -> str:
+        return f"<pending call of {self._tool._face.name}; await it>"  # noqa: SLF001
+
+
+def call(world: World, name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Call a tool through the door.
+
+    Raises:
+        Stopped: the run is over.
+        ToolError: the tool failed.
+        TypeError: the arguments do not fit, or cannot leave.
+    """
+    meter = world.meter
+    meter.tick()
+    limits = world.limits
+    place = ""
+    try:
+        plain_args = []
+        for number, value in enumerate(args, 1):
+            place = f"argument {number}"
+            plain_args.append(from_guest(value, depth=limits.value_depth, size=limits.value_bytes))
+        plain_named = {}
+        for key, value in named.items():
+            place = f"argument {key}"
+            plain_named[str.__str__(key)] = from_guest(value, depth=limits.value_depth, size=limits.value_bytes)
+    except Uncrossable as error:
+        msg = f"{name}(): {place}{error.path}: {error.reason}"
+        raise TypeError(msg) from None
+    reply = world.doors.call(name, tuple(plain_args), plain_named)
+    if isinstance(reply, Stop):
+        meter.stop(reply.fault)
+    meter.look()
+    if isinstance(reply, Answer):
+        return reply.value
+    return _raise(reply)
+
+
+def _raise(refusal: Refusal) -> NoReturn:
+    raise _ERRORS[refusal.type](refusal.message)
+
+
+class Toolbox(_Fixed):
+    """`tools`: attribute and item access give the same callables."""
+
+    __slots__ = ("_tools",)
+    _tools: dict[str, Tool]
+
+    def __getattr__(self, name: str) -> Tool:
+        tool = self._tools.get(name)
+        if tool is None:
+            raise AttributeError(_unknown(name, self._tools))
+        return tool
+
+    def __getitem__(self, name: object) -> Tool:
+        tool = self._tools.get(name) if type(name) is str else None
+        if tool is None:
+            raise KeyError(_unknown(name, self._tools))
+        return tool
+
+    def __setitem__(self, name: object, value: object) -> NoReturn:
+        _refuse("cannot be changed")
+
+    def __delitem__(self, name: object) -> NoReturn:
+        _refuse("cannot be changed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._tools))
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return type(name) is str and name in self._tools
+
+    def keys(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self._tools)
+
+    def values(self) -> tuple[Tool, ...]:
+        """The callables."""
+        return tuple(self._tools.values())
+
+    def items(self) -> tuple[tuple[str, Tool], ...]:
+        """Names and callables."""
+        return tuple(self._tools.items())
+
+    def get(self, name: object, default: Any = None) -> Any:
+        """The callable of that name, or the default."""
+        return self[name] if name in self else default
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._tools)
+
+    def __repr__(self) -> str:
+        return "\n".join(explain(tool) for tool in self._tools.values()) or "no tools were granted"
+
+
+class _ShadowingToolbox(Toolbox):
+    """Tools that are named like methods of a mapping: as attributes the tools win."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        found = object.__getattribute__(self, "_tools").get(name)
+        return object.__getattribute__(self, name) if found is None else found
+
+
+def explain(tool: Tool) -> str:
+    """A tool's signature and documentation."""
+    face = tool._face  # noqa: SLF001
+    head = f"async {face.signature}" if face.awaitable else face.signature
+    lines = "\n".join(f"    {line}".rstrip() for line in face.doc.splitlines())
+    return f"{head}\n{lines}" if lines else head
+
+
+def _unknown(name: object, known: dict[str, Tool]) -> str:
+    if type(name) is not str:
+        return f"tools are found by name, not by {type(name).__name__}"
+    near = get_close_matches(name[:100], known, n=3)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    return f"no tool named {name[:100]!r}; {meant}the tools are: {', '.join(known) or 'none'}"
+
+
+def make_toolbox(world: World) -> Toolbox:
+    """The tools of one world."""
+    known: dict[str, Tool] = {}
+    for face in world.doors.faces:
+        tool = object.__new__(Tool)
+        for field, value in (("__name__", face.name), ("__doc__", face.doc), ("_face", face), ("_world", world)):
+            object.__setattr__(tool, field, value)
+        known[face.name] = tool
+    kind = _ShadowingToolbox if any(name in Toolbox.__dict__ for name in known) else Toolbox
+    toolbox = object.__new__(kind)
+    object.__setattr__(toolbox, "_tools", known)
+    return toolbox

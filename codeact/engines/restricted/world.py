@@ -1,0 +1,60 @@
+"""What belongs to one world and to no other: its doors, its meter, its own classes, its chance."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Callable
+from enum import EnumMeta
+from random import Random
+from typing import Any
+
+from codeact.engines import Doors
+from codeact.engines.restricted.meter import Meter
+from codeact.limits import Limits
+
+
+class World:
+    """One world.
+
+    Attributes:
+        doors: the way out.
+        limits: what a run may use.
+        meter: counts the work.
+        own: the classes that the program has made.
+        module: the `__module__` of its classes.
+        setters: for types that are granted and can be changed within bounds: what stands in for their instances
+            where an attribute is written.
+        metaclasses: what may stand behind `metaclass=`.
+        modules: the modules imported so far.
+        globals: the program's names.
+    """
+
+    module = "__main__"
+    metaclasses: frozenset[type] = frozenset({type, ABCMeta, EnumMeta})
+
+    def __init__(self, doors: Doors, limits: Limits, fuel: int) -> None:
+        self.doors = doors
+        self.limits = limits
+        self.meter = Meter(limits, fuel, doors.interrupted)
+        self.own: set[type] = set()
+        self.setters: dict[type, Callable[[Any], Any]] = {}
+        self.modules: dict[str, Any] = {}
+        self.globals: dict[str, Any] = {}
+        self.builtins: dict[str, Any] = {}
+        self.stand_ins: dict[type, Any] = {}
+        self._chance: Random | None = None
+
+    @property
+    def chance(self) -> Random:
+        """The world's randomness, drawn from the seed it was given."""
+        if self._chance is None:
+            self._chance = Random(int.from_bytes(self.doors.seed, "big"))  # noqa: S311 - a program's dice
+        return self._chance
+
+    def write(self, text: str) -> None:
+        """Print text. It leaves at once."""
+        if self.meter.ended():
+            self.meter.look()
+        stop = self.doors.write(text)
+        if stop is not None:
+            self.meter.stop(stop.fault)
