@@ -16,7 +16,7 @@ from examples.support_ticket.toolcalls import Tally
 Episodes = Mapping[str, tuple[Episode, ...]]
 
 _VALUE = 60
-_MESSAGE = 120
+_MESSAGE = 80
 """Characters of a value, and of an error, that are printed."""
 
 

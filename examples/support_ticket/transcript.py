@@ -45,7 +45,14 @@ def show(console: Console, episode: Episode) -> None:
     for number, turn in enumerate(programs, start=1):
         if turn.result is not None and isinstance(turn.reply, Program):
             _heading(console, f"The model writes program {number} of {len(programs)}")
-            code = Syntax(turn.reply.code, "python", line_numbers=True, word_wrap=True, background_color="default")
+            code = Syntax(
+                turn.reply.code,
+                "python",
+                line_numbers=True,
+                word_wrap=True,
+                background_color="default",
+                theme="ansi_dark",
+            )
             console.print(code)
             _observed(console, turn.result)
     _heading(console, "The host sends the answer; no program could")
