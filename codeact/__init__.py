@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from codeact.declarations import stubs
     from codeact.engines import Engine, EngineUnavailable, engine_names
     from codeact.limits import Limits
     from codeact.result import Call, Error, Result, Truncation, Usage
     from codeact.sandbox import Sandbox, run
-    from codeact.declarations import stubs
     from codeact.tools import Tool, Toolset, tool
 
 __all__ = [

@@ -30,6 +30,9 @@ def face(member: Tool[..., Any]) -> Face:
     return Face(member.name, signature_line(member), doc, member.is_async)
 
 
+_STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
 def signature_line(member: Tool[..., Any]) -> str:
     """`get_charges(customer_id: str) -> list[Charge]`; `async def` is marked."""
     parts: list[str] = []
@@ -40,7 +43,7 @@ def signature_line(member: Tool[..., Any]) -> str:
         if parameter.kind is kinds.KEYWORD_ONLY and not marked:
             parts.append("*")
             marked = True
-        stars = {kinds.VAR_POSITIONAL: "*", kinds.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        stars = _STARS.get(parameter.kind, "")
         marked = marked or stars == "*"
         default = "" if parameter.default is kinds.empty else f" = {_default(parameter.default)}"
         parts.append(f"{stars}{parameter.name}: {_name(parameter.annotation)}{default}")
@@ -128,7 +131,9 @@ def _fields_of(kind: Any) -> tuple[str, list[str], list[object]] | None:
 
     elif is_typeddict(kind):
         known = typeddict_fields(kind)
-        lines = [f"{name}: {_name(hint)}{'' if needed else '  # may be missing'}" for name, (hint, needed) in known.items()]
+        lines = [
+            f"{name}: {_name(hint)}{'' if needed else '  # may be missing'}" for name, (hint, needed) in known.items()
+        ]
         return kind.__name__, lines, [hint for hint, _ in known.values()]
     else:
         return None

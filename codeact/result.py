@@ -91,6 +91,9 @@ class Truncation:
     left_out: int
 
 
+MORE_THAN_ONE_FRAME = 3
+"""Line breaks in a traceback that says more than the failing line alone."""
+
 OBSERVED_VALUE = 4000
 OBSERVED_OUTPUT = 4000
 """Characters of the value and of the output that an observation shows."""
@@ -162,7 +165,7 @@ def _described(error: Error) -> Iterator[str]:
     yield f"{error.type}: {error.message}" if error.message else error.type
     if error.line is not None:
         yield f"  line {error.line}: {(error.source_line or '').strip()}".rstrip(": ")
-    if error.traceback.count("\n") > 2:  # one frame says no more than the line above
+    if error.traceback.count("\n") >= MORE_THAN_ONE_FRAME:
         yield error.traceback
     if error.hint:
         yield f"hint: {error.hint}"

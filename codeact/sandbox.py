@@ -6,12 +6,12 @@ import asyncio
 import threading
 from collections.abc import Callable
 
+from codeact.declarations import face
 from codeact.engines import load
 from codeact.execution import Execution, Grant
 from codeact.limits import Limits
 from codeact.portal import Portal, own_loop, portal_to
 from codeact.result import Result
-from codeact.declarations import face
 from codeact.tools import Granted, Toolset
 
 GRACE = 0.2
@@ -122,7 +122,7 @@ async def _within(event: asyncio.Event, seconds: float) -> bool:
     return True
 
 
-def run(code: str, tools: Granted = (), *, timeout: float = 2.0, engine: str = "wasm") -> Result:  # noqa: ASYNC109
+def run(code: str, tools: Granted = (), *, timeout: float = 2.0, engine: str = "wasm") -> Result:
     """Run one program in a sandbox made for it.
 
     Args:

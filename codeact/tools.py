@@ -44,6 +44,7 @@ class Tool(Generic[P, R]):
     _bind: Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function, on the host and without validation."""
         return self.function(*args, **kwargs)
 
     def bind(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -133,7 +134,7 @@ def _check_name(name: str) -> None:
 
 
 def _is_async(function: object) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 def _signature(name: str, function: Callable[..., object]) -> tuple[inspect.Signature, object]:
@@ -197,7 +198,7 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004
 
 
-Granted = Iterable["Tool[..., Any] | Callable[..., Any]"] | Mapping[str, "Tool[..., Any] | Callable[..., Any]"]
+Granted = Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]]
 """What a sandbox takes as tools: tools or typed functions, or a mapping from the name inside to either."""
 
 

@@ -104,7 +104,8 @@ class _Copy:
             for value in values:
                 out.append(self.copy(value, depth))  # noqa: PERF401 - the path needs the place reached
         except Uncrossable as error:
-            raise error.under(f"[{len(out)}]") from None
+            step = f"[{len(out)}]"
+            raise error.under(step) from None
         return out
 
     def fields(self, pairs: Iterable[tuple[str, object]], depth: int) -> Record:
@@ -112,10 +113,11 @@ class _Copy:
         out: dict[str, object] = {}
         name = ""
         try:
-            for name, value in pairs:  # noqa: B007 - the path needs the name reached
+            for name, value in pairs:
                 out[name] = self.copy(value, depth)
         except Uncrossable as error:
-            raise error.under(f".{name}") from None
+            step = f".{name}"
+            raise error.under(step) from None
         return record(out)
 
 
@@ -140,8 +142,9 @@ def _dict(copy: _Copy, value: dict[object, object], depth: int) -> object:
             name = copy.copy(key, depth)
             out[name] = copy.copy(item, depth)
         except Uncrossable as error:
-            step = repr(key) if type(key) in {str, int, float, bool, bytes} else f"<{type(key).__name__}>"
-            raise error.under(f"[{step}]") from None
+            shown = repr(key) if type(key) in {str, int, float, bool, bytes} else f"<{type(key).__name__}>"
+            step = f"[{shown}]"
+            raise error.under(step) from None
         except TypeError:  # a list inside a frozen key: nothing the guest or a host could hash either
             raise Uncrossable(refusal(key)) from None
     return out
@@ -279,8 +282,11 @@ def _model_fields(model: BaseModel) -> Iterator[tuple[str, object]]:
 
 
 def jsonable(value: object) -> object:
-    """A plain value as what JSON can hold: times as ISO 8601 text, Decimals as text, bytes as base64, sets and
-    tuples as lists, keys that are no text as their `str`. For logs and APIs; nothing reads it back."""
+    """A plain value as what JSON can hold, for logs and APIs; nothing reads it back.
+
+    Times become ISO 8601 text, Decimals text, bytes base64, sets and tuples lists, and keys that are no text
+    their `str`.
+    """
     match value:
         case None | bool() | str() | int():
             return value

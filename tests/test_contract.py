@@ -41,7 +41,10 @@ VALUES: dict[str, tuple[str, Any]] = {
     ),
     "comprehensions": ("[x * y for x in range(3) for y in range(3) if x != y], {k: k for k in 'ab'}", None),
     "generator": ("def g():\n    yield from range(3)\nlist(g())", [0, 1, 2]),
-    "try finally": ("log = []\ntry:\n    1 / 0\nexcept ZeroDivisionError as e:\n    log.append(str(e))\nfinally:\n    log.append('f')\nlog", ["division by zero", "f"]),
+    "try finally": (
+        "log = []\ntry:\n    1 / 0\nexcept ZeroDivisionError as e:\n    log.append(str(e))\nfinally:\n    log.append('f')\nlog",
+        ["division by zero", "f"],
+    ),
     "with": ("import contextlib\nwith contextlib.suppress(KeyError):\n    {}['x']\n'on'", "on"),
     "walrus and star": ("first, *rest = [1, 2, 3]\n(n := len(rest)) + first", 3),
     "lambda and sorted": ("sorted(['bb', 'a'], key=lambda s: len(s))", ["a", "bb"]),
@@ -152,7 +155,9 @@ def test_tool_failures_can_be_caught_and_other_results_survive(make: MakeSandbox
 
 
 def test_tools_is_a_mapping_that_shows_signatures(make: MakeSandbox) -> None:
-    result = make(tools.ALL).run("print(tools)\nhelp(tools.get_charges)\n[*tools], len(tools), 'echo' in tools, 'x' in tools")
+    result = make(tools.ALL).run(
+        "print(tools)\nhelp(tools.get_charges)\n[*tools], len(tools), 'echo' in tools, 'x' in tools"
+    )
     assert result.value == ([tool.name for tool in tools.ALL], len(tools.ALL), True, False), result.observation()
     assert result.stdout.count("get_charges(customer_id: str, limit: int = 10) -> list[Charge]") == 2
     assert "The charges of a customer, oldest first." in result.stdout
@@ -182,7 +187,9 @@ def test_output_is_kept_in_order_and_survives_a_failure(make: MakeSandbox) -> No
 
 
 def test_async_tools(make: MakeSandbox) -> None:
-    result = make(tools.ALL).run("async def both():\n    return await tools.fetch(1) + await tools.fetch(2)\nreturn await both()")
+    result = make(tools.ALL).run(
+        "async def both():\n    return await tools.fetch(1) + await tools.fetch(2)\nreturn await both()"
+    )
     assert result.value == 6, result.observation()
     assert [call.state for call in result.calls] == ["ok", "ok"]
 
@@ -192,7 +199,9 @@ def test_awaiting_a_sync_tool_is_harmless(make: MakeSandbox) -> None:
 
 
 def test_result_is_json_ready(make: MakeSandbox) -> None:
-    result = make(tools.ALL).run("print('hi')\n{'rows': tools.get_charges('c1'), 1: {2}, 'nan': float('nan'), 'raw': b'a'}")
+    result = make(tools.ALL).run(
+        "print('hi')\n{'rows': tools.get_charges('c1'), 1: {2}, 'nan': float('nan'), 'raw': b'a'}"
+    )
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["ok"] is True
     assert document["value"]["rows"][0] == {"id": "ch_1", "amount": "10.00", "day": "2026-01-01", "status": "paid"}

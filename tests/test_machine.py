@@ -135,7 +135,7 @@ def test_a_cache_that_cannot_be_made_says_why(tmp_path: Path) -> None:
 def test_old_entries_are_dropped(tmp_path: Path) -> None:
     store = cache.Cache.open(tmp_path)
     for number in range(cache.KEPT + 3):
-        made = store.store(f"key{number}", lambda path, text=str(number): path.write_text(text) and None)  # type: ignore[misc]
+        made = store.store(f"key{number}", str(number).encode())
         os.utime(made, (number, number))
     left = {entry.stem.partition("-")[0] for entry in tmp_path.glob("*.cwasm")}
     assert f"key{cache.KEPT + 2}" in left
@@ -145,7 +145,9 @@ def test_old_entries_are_dropped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not wasm at all"])
-def test_a_missing_or_broken_guest_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None) -> None:
+def test_a_missing_or_broken_guest_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
     guest = tmp_path / "guest.wasm"
     if content is not None:
@@ -222,7 +224,9 @@ def test_a_process_that_exits_during_a_run_exits_cleanly() -> None:
         "threading.Thread(target=s.run, args=('while True: pass',), daemon=True).start()\n"
         "time.sleep(0.3)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
 
@@ -236,5 +240,7 @@ def test_a_host_interrupted_by_the_keyboard_lives_and_stops_the_run() -> None:
         "try:\n    s.run('tools.interrupt()\\nwhile True: pass')\nexcept KeyboardInterrupt:\n    print('interrupted', time.monotonic() - began < 10)\n"
         "print(s.run('1 + 1').value)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
+    )
     assert done.stdout.split() == ["interrupted", "True", "2"], done.stderr

@@ -28,7 +28,7 @@ def silent(x: int):
     return x
 
 
-class Callable_:
+class Adder:
     def __call__(self, x: int) -> int:
         return x + 1
 
@@ -86,7 +86,7 @@ def test_a_tool_is_still_the_function() -> None:
 
 
 def test_functions_mappings_partials_and_callables_are_taken(engine: str) -> None:
-    granted = {"one": functools.partial(plain, 1), "plus": Callable_(), "again": tool(plain)}
+    granted = {"one": functools.partial(plain, 1), "plus": Adder(), "again": tool(plain)}
     assert Sandbox(granted, engine=engine).run("[tools.one(), tools.plus(1), tools.again(3)]").value == [1, 2, 3]
 
 
@@ -120,7 +120,9 @@ def test_the_public_names_are_what_they_say() -> None:
 def test_importing_codeact_brings_nothing_heavy() -> None:
     heavy = {"pydantic", "wasmtime", "RestrictedPython", "asyncio", "typer", "rich", "tenacity"}
     code = f"import sys, codeact\nprint(sorted({heavy!r} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent
+    )
     assert done.stdout.strip() == "[]"
 
 

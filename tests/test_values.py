@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, OrderedDict, namedtuple
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
 from typing import Any
@@ -23,7 +23,7 @@ from wasm_runtime.guest.codec import decode, encode, record
 
 DEPTH, SIZE = 20, 1_000_000
 
-zones = st.sampled_from([None, timezone.utc, timezone(timedelta(hours=-3, minutes=-30)), ZoneInfo("Europe/Berlin")])
+zones = st.sampled_from([None, UTC, timezone(timedelta(hours=-3, minutes=-30)), ZoneInfo("Europe/Berlin")])
 atoms = st.one_of(
     st.none(),
     st.booleans(),
@@ -34,7 +34,7 @@ atoms = st.one_of(
     st.binary(),
     st.dates(),
     st.datetimes(timezones=zones, allow_imaginary=False),
-    st.times(timezones=st.sampled_from([None, timezone.utc])),
+    st.times(timezones=st.sampled_from([None, UTC])),
     st.timedeltas(),
     st.decimals(),
     st.fractions(),
@@ -64,7 +64,7 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, float):
-        return math.isnan(a) and math.isnan(b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+        return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
     if isinstance(a, Decimal):
         return str(a) == str(b)
     if isinstance(a, dict):
@@ -254,7 +254,7 @@ def test_dates_of_the_program_are_real_dates(make: MakeSandbox) -> None:
         "from datetime import datetime, timezone, date, timedelta\nfrom decimal import Decimal\n"
         "[datetime(2026, 1, 2, tzinfo=timezone.utc), date(2026, 1, 2) + timedelta(days=1), Decimal('1.10')]"
     )
-    assert same(result.value, [datetime(2026, 1, 2, tzinfo=timezone.utc), date(2026, 1, 3), Decimal("1.10")]), result
+    assert same(result.value, [datetime(2026, 1, 2, tzinfo=UTC), date(2026, 1, 3), Decimal("1.10")]), result
 
 
 def test_a_programs_own_types_become_plain(make: MakeSandbox) -> None:
@@ -267,5 +267,3 @@ def test_a_programs_own_types_become_plain(make: MakeSandbox) -> None:
     )
     assert result.ok, result.observation()
     assert result.value == [{"name": "a", "n": 2}, {"a": 2, "b": 1}, {"k": [1]}, "red"]
-
-

@@ -74,12 +74,12 @@ class Cache:
                 return entry
         return None
 
-    def store(self, key: str, write: Callable[[Path], None]) -> Path:
+    def store(self, key: str, content: bytes | bytearray) -> Path:
         """Add an entry and drop the oldest ones.
 
         Args:
             key: see `find`.
-            write: writes the content to the path it is given.
+            content: the compiled guest.
 
         Raises:
             OSError: the disk is full, for one.
@@ -88,7 +88,7 @@ class Cache:
         os.close(handle)
         temporary = Path(name)
         try:
-            write(temporary)
+            temporary.write_bytes(content)
             entry = self.root / f"{key}-{_digest(temporary)}.cwasm"
             temporary.chmod(0o600)
             temporary.replace(entry)

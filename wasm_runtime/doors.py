@@ -106,13 +106,17 @@ def _monotonic(host: Host, _arguments: Any, results: Any) -> None:
     results[0].of.u64 = host.monotonic()
 
 
-DOORS = {"call": _callback(_call), "write": _callback(_write), "now": _callback(_now), "monotonic": _callback(_monotonic)}
+DOORS = {
+    "call": _callback(_call),
+    "write": _callback(_write),
+    "now": _callback(_now),
+    "monotonic": _callback(_monotonic),
+}
 """The import of each name in `world.wit`, as a C callback; kept here because C holds only their addresses."""
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def nothing(_data: int) -> None:
-    """The finalizer of what owns nothing."""
+nothing = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _data: None)
+"""The finalizer of what owns nothing."""
 
 
 _EpochCallback = ctypes.CFUNCTYPE(

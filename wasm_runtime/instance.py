@@ -19,6 +19,9 @@ Reason = Literal["stopped", "fuel", "stack", "memory", "absent", "crash"]
 memory it needs; it asked libc for what does not exist in the room; or CPython itself gave up."""
 
 
+_CRASH: Reason = "crash"
+
+
 class Trap(Exception):
     """A guest ended without an answer, and its instance is dead.
 
@@ -65,8 +68,7 @@ class Instance:
             raise _trap(error) from None
         if entry is None:
             self._store.close()
-            msg = "crash"
-            raise Trap(msg, "the guest has no entry")
+            raise Trap(_CRASH, "the guest has no entry")
         self._function = entry._func  # noqa: SLF001 - the public call reads every type again, 60 us a call
 
     def run(self, request: str) -> str:
@@ -81,7 +83,12 @@ class Instance:
             put(parameter[0], request)
             with self._entered():
                 error = ffi.wasmtime_component_func_call(
-                    ctypes.byref(self._function), self._store._context(), parameter, 1, ctypes.byref(result), 1  # noqa: SLF001
+                    ctypes.byref(self._function),
+                    self._store._context(),
+                    parameter,
+                    1,
+                    ctypes.byref(result),
+                    1,
                 )
             if error:
                 raise _trap(WasmtimeError._from_ptr(error))  # noqa: SLF001 - the binding's only way to take an error
@@ -111,7 +118,9 @@ class Instance:
 
 
 _FUNCTION = re.compile(r"!([\w:$.]+)$")
-_ABSENT = re.compile(r"^__wasi_|^wasi_|^__imported_wasi|^(filesystem|clocks?|monotonic_clock|wall_clock|random|poll|io|streams|tcp|udp|sockets?|environment|exit|terminal|stdin|stdout|stderr|cli)_")
+_ABSENT = re.compile(
+    r"^__wasi_|^wasi_|^__imported_wasi|^(filesystem|clocks?|monotonic_clock|wall_clock|random|poll|io|streams|tcp|udp|sockets?|environment|exit|terminal|stdin|stdout|stderr|cli)_"
+)
 
 
 def _trap(error: WasmtimeError) -> Trap:

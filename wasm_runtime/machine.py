@@ -108,7 +108,7 @@ class Machine:
             component = Component(self.engine, binary)
             compiled = component.serialize()
         try:
-            self.cached = store.store(key, lambda path: path.write_bytes(compiled) and None)
+            self.cached = store.store(key, compiled)
         except OSError as error:
             log.warning("the compiled wasm guest cannot be cached: %s", error)
         return component
@@ -127,7 +127,14 @@ def _config() -> Config:
 
 def _key(digest: str) -> str:
     """What the compiled form depends on: component, compiler, its settings, and this machine's processor."""
-    parts = [digest, version("wasmtime"), f"fuel epoch cranelift {STACK}", sys.platform, platform.machine(), _processor()]
+    parts = [
+        digest,
+        version("wasmtime"),
+        f"fuel epoch cranelift {STACK}",
+        sys.platform,
+        platform.machine(),
+        _processor(),
+    ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 

@@ -1,0 +1,64 @@
+"""The public API as a type checker sees it. mypy reads this file; nothing runs it."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+from codeact import (
+    Call,
+    Error,
+    Limits,
+    Result,
+    Sandbox,
+    Tool,
+    Toolset,
+    Truncation,
+    Usage,
+    engine_names,
+    run,
+    stubs,
+    tool,
+)
+
+
+@tool
+def plain(x: int, *, y: str = "") -> list[str]:
+    return [y] * x
+
+
+@tool(name="other", timeout=2.0)
+async def later(x: int) -> int:
+    return x
+
+
+assert_type(plain(1, y="a"), list[str])
+plain("1")  # type: ignore[arg-type]
+plain(1, z=2)  # type: ignore[call-arg]
+
+
+async def use() -> None:
+    assert_type(await later(1), int)
+    assert_type(await Sandbox().run_async("1"), Result)
+
+
+sandbox = Sandbox([plain, later], engine="restricted", limits=Limits(timeout=1, fuel=None))
+Sandbox({"a": plain})
+Sandbox(Toolset([plain]))
+Sandbox(engine=3)  # type: ignore[arg-type]
+Limits(1.0)  # type: ignore[call-arg]
+
+result = sandbox.run("1")
+assert_type(result, Result)
+assert_type(result.ok, bool)
+assert_type(result.value, object)
+assert_type(result.error, Error | None)
+assert_type(result.calls, tuple[Call, ...])
+assert_type(result.usage, Usage)
+assert_type(result.truncated, tuple[Truncation, ...])
+assert_type(result.observation(), str)
+assert_type(run("1", [plain], timeout=1.0), Result)
+assert_type(engine_names(), tuple[str, ...])
+assert_type(stubs(Toolset([plain])), str)
+assert_type(Toolset([plain])["plain"].name, str)
+assert isinstance(plain, Tool)
+result.ok = True  # type: ignore[misc]
