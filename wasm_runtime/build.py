@@ -6,7 +6,6 @@ By hand: `python -m wasm_runtime.build`. Hatch calls it too, whenever a wheel is
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -58,7 +57,20 @@ def _stage(room: Path) -> None:
     """Lay out the directory that becomes the room's only source of modules."""
     (room / "venv" / "lib" / "site-packages").mkdir(parents=True)
     shutil.copyfile(HERE / "world.wit", room / "world.wit")
-    shutil.copytree(HERE / "guest", room / "app" / "guest", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(HERE / "guest", room / "app" / "guest", ignore=_NOT_STAGED)
+    shutil.copytree(_tzdata(), room / "app" / "tzdata", ignore=_NOT_STAGED)
+
+
+_NOT_STAGED = shutil.ignore_patterns("__pycache__")
+
+
+def _tzdata() -> Path:
+    """Where the time zones of this environment are."""
+    found = importlib.util.find_spec("tzdata")
+    if found is None or found.origin is None:
+        msg = "the guest is made with the time zones of the package tzdata; install it"
+        raise RuntimeError(msg)
+    return Path(found.origin).parent
 
 
 def digest() -> str:
@@ -67,7 +79,6 @@ def digest() -> str:
     for path in sorted([HERE / "world.wit", HERE / "build.py", *(HERE / "guest").rglob("*.py")]):
         found.update(f"{path.relative_to(HERE).as_posix()}\n".encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())
-    found.update(importlib.metadata.version("componentize-py").encode())
     return found.hexdigest()
 
 

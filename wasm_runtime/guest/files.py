@@ -7,7 +7,6 @@ something ends the instance, so the Python functions above them answer first.
 from __future__ import annotations
 
 import errno
-import os
 import posix
 import sys
 from collections.abc import Callable
@@ -58,5 +57,4 @@ def _replace(name: str, answer: Callable[..., NoReturn]) -> None:
     for module in tuple(sys.modules.values()):
         names = getattr(module, "__dict__", {})
         for found in [key for key, value in names.items() if value is original]:
-            names[found] = answer
-    assert getattr(os, name) is answer  # noqa: S101
+            names[found] = staticmethod(answer)  # as a class attribute it must not bind

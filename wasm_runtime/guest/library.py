@@ -7,7 +7,6 @@ others are kept as compressed code on a shelf. What cannot exist here is not the
 from __future__ import annotations
 
 import importlib.machinery
-import importlib.util
 import marshal
 import pkgutil
 import sys

@@ -1,7 +1,7 @@
 """The doors of the room, as Python functions.
 
 `wit_world` is generated from `world.wit` and exists only inside. While the component is being made there is
-nobody behind the doors: both clocks stand still until `open_doors`.
+nobody behind the doors: until `open_doors` both clocks stand still and what is printed is lost.
 """
 
 from __future__ import annotations
@@ -15,9 +15,14 @@ Exports: Any = wit_world.WitWorld
 """The base class of what the component exports."""
 
 call: Callable[[str, str], str] = wit_world.call
-write: Callable[[str], None] = wit_world.write
 
 _opened = False
+
+
+def write(text: str) -> None:
+    """Printed text, in order."""
+    if _opened:
+        wit_world.write(text)
 
 
 def now() -> int:

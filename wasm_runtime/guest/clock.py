@@ -1,0 +1,151 @@
+"""Time as the host tells it. The interpreter's own clocks would ask an operating system that is not there.
+
+Installed before the library is imported, so that every module that takes a function of `time` takes ours.
+"""
+
+from __future__ import annotations
+
+import datetime
+import gc
+import sys
+import time
+from types import SimpleNamespace
+from typing import Any
+
+from . import world
+
+_SECOND = 1_000_000_000
+
+
+def _seconds(nanoseconds: int) -> float:
+    return nanoseconds / _SECOND
+
+
+def _wall() -> float:
+    return _seconds(world.now())
+
+
+def _steady() -> float:
+    return _seconds(world.monotonic())
+
+
+def _sleep(seconds: float, /) -> None:
+    """Wait by watching the clock: there is nothing else to do in the meantime."""
+    if seconds < 0:
+        msg = "sleep length must be non-negative"
+        raise ValueError(msg)
+    end = world.monotonic() + round(seconds * _SECOND)
+    while world.monotonic() < end:
+        pass
+
+
+_CLOCKS: dict[int, Any] = {}
+"""What the numbers of `clock_gettime` stand for."""
+
+for _name, _clock in (
+    ("CLOCK_REALTIME", world.now),
+    ("CLOCK_MONOTONIC", world.monotonic),
+    ("CLOCK_PROCESS_CPUTIME_ID", world.monotonic),
+    ("CLOCK_THREAD_CPUTIME_ID", world.monotonic),
+):
+    if hasattr(time, _name):
+        _CLOCKS[getattr(time, _name)] = _clock
+
+
+def _clock_gettime_ns(clock: int, /) -> int:
+    if clock not in _CLOCKS:
+        raise OSError(22, "there is no such clock in the sandbox")
+    return _CLOCKS[clock]()  # type: ignore[no-any-return]
+
+
+def _clock_gettime(clock: int, /) -> float:
+    return _seconds(_clock_gettime_ns(clock))
+
+
+def _clock_getres(clock: int, /) -> float:
+    _clock_gettime_ns(clock)
+    return 1e-9
+
+
+def _get_clock_info(name: str, /) -> SimpleNamespace:
+    if name not in {"time", "monotonic", "perf_counter", "process_time", "thread_time"}:
+        msg = "unknown clock"
+        raise ValueError(msg)
+    wall = name == "time"
+    return SimpleNamespace(
+        implementation="the host's clock", monotonic=not wall, adjustable=wall, resolution=1e-9
+    )
+
+
+_gmtime, _ctime, _asctime, _strftime = time.gmtime, time.ctime, time.asctime, time.strftime
+
+
+def _broken_down(seconds: float | None = None, /) -> time.struct_time:
+    return _gmtime(_wall() if seconds is None else seconds)
+
+
+def _as_text(seconds: float | None = None, /) -> str:
+    return _ctime(_wall() if seconds is None else seconds)
+
+
+def _broken_down_as_text(moment: Any = None, /) -> str:
+    return _asctime(_broken_down() if moment is None else moment)
+
+
+def _formatted(form: str, moment: Any = None, /) -> str:
+    return _strftime(form, _broken_down() if moment is None else moment)
+
+
+_FUNCTIONS = {
+    "time": _wall,
+    "time_ns": world.now,
+    "monotonic": _steady,
+    "monotonic_ns": world.monotonic,
+    "perf_counter": _steady,
+    "perf_counter_ns": world.monotonic,
+    "process_time": _steady,
+    "process_time_ns": world.monotonic,
+    "thread_time": _steady,
+    "thread_time_ns": world.monotonic,
+    "clock_gettime": _clock_gettime,
+    "clock_gettime_ns": _clock_gettime_ns,
+    "clock_getres": _clock_getres,
+    "get_clock_info": _get_clock_info,
+    "gmtime": _broken_down,
+    "localtime": _broken_down,
+    "ctime": _as_text,
+    "asctime": _broken_down_as_text,
+    "strftime": _formatted,
+    "sleep": _sleep,
+}
+
+
+def _now(cls: type[datetime.datetime], tz: datetime.tzinfo | None = None) -> datetime.datetime:
+    """The current date and time; without `tz` in UTC, which is local time here."""
+    seconds, rest = divmod(world.now(), _SECOND)
+    return cls.fromtimestamp(seconds, tz).replace(microsecond=rest // 1000)
+
+
+def _utcnow(cls: type[datetime.datetime]) -> datetime.datetime:
+    """The current date and time in UTC, without a time zone."""
+    return _now(cls)
+
+
+def install() -> None:
+    """Put our clock in the place of the interpreter's.
+
+    `datetime` is a type written in C and asks libc itself; `today` goes through `time.time`, `now` and `utcnow`
+    do not. They are replaced in the type's own dictionary, so that every datetime stays an instance of the one
+    type there is. A subclass would be another type for `type(x) is datetime` and for pickle.
+    """
+    for name, function in _FUNCTIONS.items():
+        if hasattr(time, name):
+            # Static: a class that keeps a function of `time`, as logging's Formatter does, must not bind it.
+            setattr(time, name, staticmethod(function))
+    # The mapping proxy of a type refers to nothing but the dictionary behind it.
+    (names,) = gc.get_referents(datetime.datetime.__dict__)
+    _now.__name__, _utcnow.__name__ = "now", "utcnow"
+    names["now"] = classmethod(_now)
+    names["utcnow"] = classmethod(_utcnow)
+    sys._clear_internal_caches()  # type: ignore[attr-defined]  # noqa: SLF001  # attribute lookups are cached by type
+    sys._clear_type_cache()  # noqa: SLF001
