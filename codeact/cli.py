@@ -94,7 +94,7 @@ def main() -> None:
 def _main() -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started the command
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for good
     try:
         code = app(prog_name="codeact", standalone_mode=False)
         sys.stdout.flush()
@@ -266,8 +266,8 @@ def _load_engine(name: str) -> None:
     try:
         load(name)
     except Exception as error:  # noqa: BLE001 - engines of others may fail in any way
-        told = str(error).removeprefix(f"engine={name!r}: ").splitlines()
-        _refuse(f"--engine {name}: {told[0] if told else type(error).__name__}")
+        told = str(error).removeprefix(f"engine={name!r}: ")
+        _refuse(f"--engine {name}: {told or type(error).__name__}")
 
 
 def _tools(places: list[str]) -> Toolset:
