@@ -1,0 +1,1 @@
+"""What codeact costs, measured through its public API."""
