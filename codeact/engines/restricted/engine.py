@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
-from types import CodeType, CoroutineType
+from contextvars import copy_context
+from types import CodeType, CoroutineType, ModuleType
 from typing import Any
 
 from codeact.engines import Doors, Fault, Frame, Outcome
@@ -43,9 +44,10 @@ class RestrictedInstance:
     def run(self, source: str) -> Outcome:
         """Run a program. Never raises for anything the program does."""
         meter = self._world.meter
+        self._world.start()
         meter.start()
         try:
-            outcome = self._run(source)
+            outcome = copy_context().run(self._run, source)
         except BaseException as error:  # noqa: BLE001 - whatever the program does is an outcome
             outcome = Outcome(fault=meter.fault or self._fault(error))
         meter_fault = meter.fault
@@ -89,7 +91,7 @@ class RestrictedInstance:
         bound = tuple(
             name
             for name, found in world.globals.items()
-            if name[:1] not in "_." and (name not in before or before[name] is not found)
+            if name[:1] not in "_." and type(found) is not ModuleType and (name not in before or before[name] is not found)
         )
         return Outcome(value, fault, finished, bound, exit_code)
 
@@ -142,10 +144,9 @@ class RestrictedInstance:
             if reason is not None:
                 return Fault(reason.kind, reason.type, reason.message, frames, None, reason.hint)
         try:
-            Sizes(_MESSAGE).walk(BaseException.args.__get__(error))  # type: ignore[attr-defined]
+            Sizes(_MESSAGE, self._world.meter.tick).walk(BaseException.args.__get__(error))  # type: ignore[attr-defined]
         except BaseException:  # noqa: BLE001 - too large to be shown
-            bare = BaseException.__new__(type(error)) if False else RuntimeError()
-            told = describe(bare.with_traceback(error.__traceback__))
+            told = describe(RuntimeError().with_traceback(error.__traceback__))
             kind = "memory" if isinstance(error, MemoryError) else "runtime"
             return Fault(kind, type(error).__name__, "(its text is too large to be shown)", _frames(told))
         told = describe(error)

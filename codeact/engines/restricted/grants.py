@@ -73,7 +73,7 @@ class _Type:
 
 def make_builtins(world: World) -> dict[str, Any]:
     """The builtins of one world, guards included."""
-    sizes = Sizes(world.limits.memory)
+    sizes = Sizes(world.limits.memory, world.meter.tick)
     text = Text(sizes)
     guards = make_guards(world, sizes, text)
     text.read = guards["read"]

@@ -6,6 +6,7 @@ there is. Common cases come first and are told apart by exact type.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import CoroutineType, FunctionType, ModuleType, SimpleNamespace
@@ -152,6 +153,8 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
         if name == "obj" and isinstance(target, BaseException):
             msg = "the attribute obj of an exception cannot be used"
             raise AttributeError(msg)
+        if name == "elements" and isinstance(target, Counter):
+            return lambda: world.meter.charged(target.elements())
         if name == "register" and isinstance(target, type) and target not in own:
             msg = f"{target.__name__} is shared and cannot be changed"
             raise AttributeError(msg)
@@ -243,17 +246,18 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
     # --- classes ---------------------------------------------------------------------------------------------
 
     def register(cls: Any) -> Any:
-        """Register a class that has just been made by the program."""
-        if isinstance(cls, type):
-            own.add(cls)
-            if cls.__repr__ is object.__repr__:
-                type.__setattr__(cls, "__repr__", _plain_repr)
+        """Register a class that a class statement has just made."""
+        own.add(cls)
         return cls
 
     def still_own(cls: Any) -> Any:
         """Register what the decorators made of it, when that is a class of this program too."""
-        if isinstance(cls, type) and cls not in own and _CLASS_DICT.__get__(cls).get("__module__") == world.module:
-            register(cls)
+        if isinstance(cls, type):
+            if cls not in own and _CLASS_DICT.__get__(cls).get("__module__") == world.module:
+                own.add(cls)
+            # Only now: a decorator that writes a `__repr__` leaves one that is there alone.
+            if cls in own and cls.__repr__ is object.__repr__:
+                type.__setattr__(cls, "__repr__", _plain_repr)
         return cls
 
     def metaclass(kind: Any) -> Any:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from codeact.engines.restricted.library import MODULES, SHARED
+from codeact.engines.restricted.library import MODULES, SHARED, Parts
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.world import World
@@ -23,47 +24,37 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
     def load(name: str) -> ModuleType:
         module = world.modules.get(name)
         if module is None:
-            if name in _made:
-                module = _made[name]
-            elif name in SHARED:
-                module = _made[name] = _module(name, SHARED[name]())
+            if name in SHARED:
+                module = _shared.get(name) or _shared.setdefault(name, _module(name, SHARED[name]()))
             elif name in MODULES:
                 module = _module(name, MODULES[name](Parts(world, guards, sizes, text)))
+            elif name in PACKAGES:
+                module = _module(name, {})
             else:
                 raise ModuleNotFoundError(_missing(name), name=name)
+            for inner in PACKAGES.get(name, ()):
+                module.__dict__[inner] = load(f"{name}.{inner}")
             world.modules[name] = module
         return module
 
-    def find(
-        name: str, _globals: Any = None, _locals: Any = None, fromlist: Any = (), level: int = 0
-    ) -> ModuleType:
+    def find(name: str, _globals: Any = None, _locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+        if type(fromlist) is list:
+            # The interpreter's own C code imports through the program's `__import__` and takes the module from
+            # `sys.modules` whatever this gives; an import statement never passes a list.
+            return import_module(name)
         if level or type(name) is not str:
             msg = "relative imports do not exist here"
             raise ImportError(msg)
         found = load(name)
-        if fromlist or "." not in name:
-            return found
-        # `import urllib.parse` binds `urllib`
-        head, _, rest = name.partition(".")
-        package = _module(head, {rest: found})
-        return world.modules.get(head) or package
+        return found if fromlist else load(name.partition(".")[0])
 
     return find
 
 
-class Parts:
-    """What a module of one world is made of."""
+PACKAGES = {"collections": ("abc",), "urllib": ("parse",)}
+"""Modules that hold others."""
 
-    __slots__ = ("guards", "sizes", "text", "world")
-
-    def __init__(self, world: World, guards: dict[str, Any], sizes: Sizes, text: Text) -> None:
-        self.world = world
-        self.guards = guards
-        self.sizes = sizes
-        self.text = text
-
-
-_made: dict[str, ModuleType] = {}
+_shared: dict[str, ModuleType] = {}
 
 
 def _module(name: str, names: dict[str, Any]) -> ModuleType:
@@ -85,5 +76,5 @@ def _module(name: str, names: dict[str, Any]) -> ModuleType:
 def _missing(name: str) -> str:
     known = sorted({*SHARED, *MODULES})
     near = get_close_matches(name, known, n=3)
-    meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"no module named {name[:100]!r} in this sandbox{meant} (there are: {', '.join(known)})"
+    there = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
+    return f"no module named {name[:100]!r} in this sandbox; {there}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import comb, perm
 from typing import Any
 
 from codeact.engines.restricted.meter import Meter
@@ -179,12 +178,3 @@ def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:
         "combinations": chosen(itertools.combinations),
         "combinations_with_replacement": chosen(itertools.combinations_with_replacement),
     }
-
-
-def judge_choice(sizes: Sizes, n: Any, k: Any, function: Any) -> Any:
-    """`math.comb` and `math.perm`, within the size of an integer."""
-    if isinstance(n, int) and (k is None or isinstance(k, int)):
-        factors = n if k is None else (min(k, n - k) if function is comb else k)
-        if factors > 0:
-            sizes.bits(int(factors) * max(1, int.bit_length(n) - (int.bit_length(factors) if function is comb else 1)))
-    return comb(n, k) if function is comb else perm(n, k)

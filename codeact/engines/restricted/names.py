@@ -65,7 +65,7 @@ SIZED = frozenset(
 )
 """Methods whose result can be far larger, or take far longer, than their arguments tell."""
 
-GUARDED = frozenset({*SIZED, "format", "format_map", "decode", "obj", "register"})
+GUARDED = frozenset({*SIZED, "format", "format_map", "decode", "elements", "obj", "register"})
 """Plain names for which the object decides."""
 
 OPERATIONS = frozenset(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -9,8 +11,8 @@ from typing import Any, NoReturn
 INT_BITS = 1 << 21
 """Bits of the largest integer. Dividing two of that size takes about a second, which nothing can interrupt."""
 
-WALK = 4_000_000
-"""Parts of a structure that are followed when it is shown or compared as a whole."""
+WALK = 1_000_000
+"""Containers that are followed when a structure is shown or compared as a whole."""
 
 EXPONENT = 1_000_000
 """The largest exponent of a Decimal that is written out as an integer."""
@@ -18,14 +20,15 @@ EXPONENT = 1_000_000
 _WORK = 1_000_000_000
 _NUMERIC = frozenset({int, float, bool, type(None), complex})
 _TEXTS = (str, bytes, bytearray)
-_SEQUENCES = (str, bytes, bytearray, list, tuple)
+_SEQUENCES = (str, bytes, bytearray, list, tuple, deque)
 
 
 class Sizes:
     """The limits of one world on single operations."""
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, memory: int, tick: Callable[[], object]) -> None:
         self.limit = memory
+        self._tick = tick
 
     def take(self, wanted: int) -> None:
         """Ask for bytes.
@@ -93,36 +96,41 @@ class Sizes:
         Raises:
             MemoryError: it is more than one operation may take.
         """
+        kind = type(value)
+        if kind in _NUMERIC:
+            return 8
         total = 0
-        parts = 0
+        followed = 0
         pending = [value]
         while pending:
             item = pending.pop()
-            parts += 1
+            followed += 1
+            if followed > WALK:
+                self.refuse(f"the structure has more than {WALK:,} parts when everything it shares is counted")
             if isinstance(item, _TEXTS):
                 total += len(item)
-            elif isinstance(item, dict):
-                total += 4 * dict.__len__(item)
-                parts += dict.__len__(item)
-                _push(pending, dict.keys(item))
-                _push(pending, dict.values(item))
+                continue
+            self._tick()
+            if isinstance(item, dict):
+                total += _push(pending, dict.keys(item)) + _push(pending, dict.values(item))
             elif isinstance(item, (list, tuple, set, frozenset)):
-                base = _base(item)
-                total += 4 * base.__len__(item)
-                parts += base.__len__(item)
-                _push(pending, base.__iter__(item))
-            else:
-                total += 8
-            if parts > WALK:
-                self.refuse(f"the structure has more than {WALK:,} parts when everything it shares is counted")
+                total += _push(pending, _base(item).__iter__(item))
+            if total > self.limit:
+                break
         self.take(total)
         return total
 
 
-def _push(pending: list[Any], items: Any) -> None:
+def _push(pending: list[Any], items: Any) -> int:
+    """Put aside what has parts of its own; gives the bytes that the rest takes."""
     found = list(items)
-    if not _NUMERIC.issuperset(map(type, found)):
-        pending.extend(item for item in found if type(item) not in _NUMERIC)
+    kinds = set(map(type, found))
+    if kinds <= _NUMERIC:
+        return 4 * len(found)
+    if kinds == {str}:
+        return 4 * len(found) + sum(map(len, found))
+    pending.extend(item for item in found if type(item) not in _NUMERIC)
+    return 4 * len(found)
 
 
 def _base(item: Any) -> Any:
@@ -136,6 +144,8 @@ def _bytes(value: Any) -> int:
     """The bytes that the items of a sequence take."""
     if isinstance(value, str):
         return str.__sizeof__(value) - 48
+    if isinstance(value, deque):
+        return 8 * deque.__len__(value)
     if isinstance(value, (list, tuple)):
         return 8 * (list if isinstance(value, list) else tuple).__len__(value)  # type: ignore[arg-type]
     return (bytes if isinstance(value, bytes) else bytearray).__len__(value)  # type: ignore[arg-type]

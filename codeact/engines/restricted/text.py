@@ -77,13 +77,16 @@ class Text:
 
     def _shown(self, value: Any, how: Callable[[Any], Any]) -> Any:
         self._sizes.walk(value)
-        shown = how(value)
+        return self.clean(how(value))
+
+    def clean(self, shown: Any) -> Any:
+        """Text without addresses."""
         return _ADDRESS.sub("", shown) if " at 0x" in shown else shown
 
     def format(self, value: Any, spec: Any = "") -> Any:
         """`format(value, spec)`."""
         if type(spec) is str:
-            self._widths(spec)
+            self.widths(spec)
         self._sizes.exponent(value)
         if spec == "":
             return self.str(value)
@@ -92,7 +95,7 @@ class Text:
     def percent(self, template: Any, values: Any) -> Any:
         """`template % values`."""
         shown = template if isinstance(template, str) else template.decode("latin-1")
-        self._widths(shown)
+        self.widths(shown)
         items = values if isinstance(values, tuple) else (values,)
         if "*" in shown:
             for item in items:
@@ -103,11 +106,10 @@ class Text:
         if not _PLAIN.issuperset(map(type, items)) or len(shown) > _LARGE:
             self._sizes.take(self._sizes.walk(values) * max(1, shown.count("%")) if isinstance(values, dict) else self._sizes.walk(values))
         result = template % values
-        if isinstance(result, str) and " at 0x" in result:
-            return _ADDRESS.sub("", result)
-        return result
+        return self.clean(result) if isinstance(result, str) else result
 
-    def _widths(self, spec: str) -> None:
+    def widths(self, spec: str) -> None:
+        """Judge the widths in a format."""
         for digits in _LONG.findall(spec):
             self._width(int(digits[:20]))
 

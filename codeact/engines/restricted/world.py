@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABCMeta
 from collections.abc import Callable
 from enum import EnumMeta
 from random import Random
-from typing import Any
+from typing import Any, NoReturn
 
-from codeact.engines import Doors
+from codeact.engines import Doors, Fault
 from codeact.engines.restricted.meter import Meter
 from codeact.limits import Limits
 
@@ -43,6 +44,21 @@ class World:
         self.builtins: dict[str, Any] = {}
         self.stand_ins: dict[type, Any] = {}
         self._chance: Random | None = None
+        self._started = 0.0
+
+    def start(self) -> None:
+        """Note the beginning of a run."""
+        self._started = time.monotonic()
+
+    def left(self) -> float:
+        """Seconds that a call may take which cannot be interrupted."""
+        return max(0.01, self._started + self.limits.timeout - time.monotonic())
+
+    def overdue(self) -> NoReturn:
+        """End the run, because such a call has used them up."""
+        self.meter.look()
+        message = f"the program was terminated after {self.limits.timeout:g} s (limit timeout)"
+        self.meter.stop(Fault("timeout", "TimeoutError", message))
 
     @property
     def chance(self) -> Random:

@@ -1,0 +1,131 @@
+"""`datetime` and `time`, by the clock of the world."""
+
+from __future__ import annotations
+
+import datetime as real
+import time
+from typing import Any
+
+from codeact.engines.restricted.library.parts import Parts, take
+
+_NANO = 1_000_000_000
+_NAP = 0.01
+
+
+class _StandIn(type):
+    """The type of a class that stands in for a real one: what is an instance of the one is one of the other."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.__mro__[1])
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, cls.__mro__[1])
+
+    def __repr__(cls) -> str:
+        return f"<class 'datetime.{cls.__name__}'>"
+
+
+def make_datetime(parts: Parts) -> dict[str, Any]:
+    """The names of `datetime`. Naive times are UTC: the world has no local time."""
+    world = parts.world
+
+    def utc() -> real.datetime:
+        return real.datetime.fromtimestamp(0, real.UTC) + real.timedelta(microseconds=world.doors.now() // 1000)
+
+    # Their constructors give instances of the real classes: values that cross are judged by exact type, and what
+    # a tool returned and what the program made must be the same.
+    class datetime(real.datetime, metaclass=_StandIn):  # noqa: N801 - its name inside
+        def __new__(cls, *args: Any, **named: Any) -> Any:
+            return real.datetime(*args, **named)
+
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return utc().replace(tzinfo=None) if tz is None else utc().astimezone(tz)
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return utc().replace(tzinfo=None)
+
+        @classmethod
+        def today(cls) -> Any:
+            return utc().replace(tzinfo=None)
+
+        @classmethod
+        def fromtimestamp(cls, timestamp: Any, tz: Any = None) -> Any:
+            found = real.datetime.fromtimestamp(timestamp, tz or real.UTC)
+            return found if tz is not None else found.replace(tzinfo=None)
+
+    class date(real.date, metaclass=_StandIn):  # noqa: N801
+        def __new__(cls, *args: Any, **named: Any) -> Any:
+            return real.date(*args, **named)
+
+        @classmethod
+        def today(cls) -> Any:
+            return utc().date()
+
+        @classmethod
+        def fromtimestamp(cls, timestamp: Any) -> Any:
+            return real.datetime.fromtimestamp(timestamp, real.UTC).date()
+
+    for kind in (datetime, date):
+        kind.__module__ = "datetime"
+        kind.__qualname__ = kind.__name__
+    world.stand_ins[real.datetime] = datetime
+    world.stand_ins[real.date] = date
+    return {**take("datetime", "MAXYEAR MINYEAR UTC time timedelta timezone tzinfo"), "datetime": datetime, "date": date}
+
+
+def make_time(parts: Parts) -> dict[str, Any]:
+    """The names of `time`."""
+    world = parts.world
+    now = world.doors.now
+    begun = now()
+
+    def seconds() -> float:
+        return now() / _NANO
+
+    def since() -> float:
+        return (now() - begun) / _NANO
+
+    def since_ns() -> int:
+        return now() - begun
+
+    def sleep(secs: Any) -> None:
+        if secs < 0:
+            msg = "sleep length must be non-negative"
+            raise ValueError(msg)
+        until = time.monotonic() + min(secs, 1e9)
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _NAP))
+            world.meter.look()
+
+    def gmtime(secs: Any = None) -> Any:
+        return time.gmtime(seconds() if secs is None else secs)
+
+    def strftime(format: str, t: Any = None) -> str:  # noqa: A002 - its name inside
+        parts.text.widths(format)
+        return time.strftime(format, gmtime() if t is None else t)
+
+    def mktime(t: Any) -> float:
+        import calendar  # noqa: PLC0415 - seldom needed
+
+        return float(calendar.timegm(t))
+
+    return {
+        "time": seconds,
+        "time_ns": lambda: now(),
+        "monotonic": since,
+        "monotonic_ns": since_ns,
+        "perf_counter": since,
+        "perf_counter_ns": since_ns,
+        "process_time": since,
+        "sleep": sleep,
+        "gmtime": gmtime,
+        "localtime": gmtime,
+        "mktime": mktime,
+        "strftime": strftime,
+        "strptime": time.strptime,
+        "struct_time": time.struct_time,
+        "timezone": 0,
+        "tzname": ("UTC", "UTC"),
+    }

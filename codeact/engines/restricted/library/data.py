@@ -1,0 +1,187 @@
+"""`json`, `collections`, `dataclasses`, `copy`, `csv`, `difflib` and `pprint`, within the size of a structure."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import dataclasses
+import difflib
+import json
+import pprint
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from codeact.engines.restricted.library.parts import Parts, take
+
+_INDENT = 100
+_COMPARISONS = 20_000_000
+
+
+def make_json(parts: Parts) -> dict[str, Any]:
+    """The names of `json`."""
+    sizes = parts.sizes
+
+    def dumps(obj: Any, *, cls: Any = None, indent: Any = None, separators: Any = None, **named: Any) -> str:
+        sizes.walk(obj)
+        if (isinstance(indent, int) and indent > _INDENT) or (isinstance(indent, str) and len(indent) > _INDENT):
+            msg = f"an indentation of at most {_INDENT} is allowed"
+            raise ValueError(msg)
+        if separators is not None and any(len(text) > _INDENT for text in separators):
+            msg = f"separators of at most {_INDENT} characters are allowed"
+            raise ValueError(msg)
+        return json.dumps(obj, cls=cls, indent=indent, separators=separators, **named)
+
+    def dump(obj: Any, fp: Any, **named: Any) -> None:
+        fp.write(dumps(obj, **named))
+
+    def load(fp: Any, **named: Any) -> Any:
+        return json.loads(fp.read(), **named)
+
+    return {
+        **take("json", "JSONDecodeError JSONDecoder JSONEncoder loads"),
+        "dump": dump,
+        "dumps": dumps,
+        "load": load,
+    }
+
+
+def make_collections(parts: Parts) -> dict[str, Any]:
+    """The names of `collections`."""
+    world = parts.world
+
+    def namedtuple(typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None) -> Any:
+        made = collections.namedtuple(  # noqa: PYI024 - the program's own
+            typename, field_names, rename=rename, defaults=defaults, module=world.module
+        )
+        world.own.add(made)
+        return made
+
+    return {
+        **take("collections", "ChainMap Counter OrderedDict UserDict UserList UserString defaultdict deque"),
+        "namedtuple": namedtuple,
+    }
+
+
+def make_dataclasses(parts: Parts) -> dict[str, Any]:
+    """The names of `dataclasses`, without what makes classes from text."""
+    world = parts.world
+
+    def dataclass(cls: Any = None, /, **named: Any) -> Any:
+        if cls is None:
+            return lambda cls: dataclass(cls, **named)
+        if cls not in world.own:
+            msg = "dataclass decorates classes of this program"
+            raise TypeError(msg)
+        return dataclasses.dataclass(cls, **named)
+
+    def convert(value: Any, made: Callable[[Any, list[tuple[str, Any]]], Any]) -> Any:
+        world.meter.tick()
+        kind = type(value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return made(value, [(field.name, convert(getattr(value, field.name), made)) for field in dataclasses.fields(value)])
+        if kind is list or kind is tuple or kind is set or kind is frozenset:
+            return kind(convert(item, made) for item in value)
+        if isinstance(value, tuple):
+            return kind(*(convert(item, made) for item in value))
+        if isinstance(value, dict):
+            return {convert(key, made): convert(item, made) for key, item in value.items()}
+        return value
+
+    def asdict(obj: Any, *, dict_factory: Any = dict) -> Any:
+        return convert(instance(obj, "asdict"), lambda _, pairs: dict_factory(pairs))
+
+    def astuple(obj: Any, *, tuple_factory: Any = tuple) -> Any:
+        return convert(instance(obj, "astuple"), lambda _, pairs: tuple_factory([item for _, item in pairs]))
+
+    def instance(obj: Any, function: str) -> Any:
+        if isinstance(obj, type) or not dataclasses.is_dataclass(obj):
+            msg = f"{function}() should be called on dataclass instances"
+            raise TypeError(msg)
+        return obj
+
+    return {
+        **take("dataclasses", "FrozenInstanceError InitVar KW_ONLY MISSING Field field fields is_dataclass replace"),
+        "dataclass": dataclass,
+        "asdict": asdict,
+        "astuple": astuple,
+    }
+
+
+def make_copy(parts: Parts) -> dict[str, Any]:
+    """The names of `copy`."""
+
+    def deepcopy(x: Any, memo: Any = None) -> Any:
+        parts.sizes.walk(x)
+        return copy.deepcopy(x, memo)
+
+    return {"copy": copy.copy, "deepcopy": deepcopy, "Error": copy.Error}
+
+
+def make_csv(_parts: Parts) -> dict[str, Any]:
+    """The names of `csv`; dialects cannot be registered, because they would be everyone's."""
+    return take(
+        "csv",
+        "DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE QUOTE_NONNUMERIC QUOTE_NOTNULL QUOTE_STRINGS "
+        "excel excel_tab reader unix_dialect writer",
+    )
+
+
+def make_difflib(parts: Parts) -> dict[str, Any]:
+    """The names of `difflib`, for texts short enough to compare."""
+
+    def judge(a: Any, b: Any) -> None:
+        if len(a) * len(b) > _COMPARISONS:
+            parts.sizes.refuse(f"comparing {len(a):,} with {len(b):,} items would take too long in one call")
+
+    class SequenceMatcher(difflib.SequenceMatcher[Any]):
+        def __init__(self, isjunk: Any = None, a: Any = "", b: Any = "", autojunk: bool = True) -> None:
+            judge(a, b)
+            super().__init__(isjunk, a, b, autojunk)
+
+        def set_seq1(self, a: Any) -> None:
+            judge(a, getattr(self, "b", None) or "")
+            super().set_seq1(a)
+
+        def set_seq2(self, b: Any) -> None:
+            judge(getattr(self, "a", None) or "", b)
+            super().set_seq2(b)
+
+    def matches(word: Any, possibilities: Any, n: int = 3, cutoff: float = 0.6) -> list[Any]:
+        found = list(possibilities)
+        judge(word, range(sum(map(len, found))))
+        return difflib.get_close_matches(word, found, n, cutoff)
+
+    def compared(function: Callable[..., Iterator[str]], most: int) -> Callable[..., Iterator[str]]:
+        def compare(a: Any, b: Any, *args: Any, **named: Any) -> Iterator[str]:
+            judge(range(len(a) * most), range(len(b)))
+            return parts.world.meter.charged(function(a, b, *args, **named))
+
+        return compare
+
+    return {
+        "SequenceMatcher": SequenceMatcher,
+        "get_close_matches": matches,
+        "unified_diff": compared(difflib.unified_diff, 1),
+        "context_diff": compared(difflib.context_diff, 1),
+        "ndiff": compared(difflib.ndiff, 100),
+    }
+
+
+def make_pprint(parts: Parts) -> dict[str, Any]:
+    """The names of `pprint`."""
+
+    def pformat(value: Any, *args: Any, **named: Any) -> str:
+        parts.sizes.walk(value)
+        return parts.text.clean(pprint.pformat(value, *args, **named))
+
+    def show(value: Any, stream: Any = None, **named: Any) -> None:
+        line = pformat(value, **named) + "\n"
+        if stream is None:
+            parts.world.write(line)
+        else:
+            stream.write(line)
+
+    def pp(value: Any, *args: Any, sort_dicts: bool = False, **named: Any) -> None:
+        show(value, *args, sort_dicts=sort_dicts, **named)
+
+    return {"pformat": pformat, "pprint": show, "pp": pp}

@@ -1,0 +1,110 @@
+"""`math` and `decimal`, within the size of a number."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from typing import Any
+
+from codeact.engines.restricted.library.parts import Parts, take
+
+PRECISION = 10_000
+"""Digits of the most precise Decimal context."""
+
+_MATH = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh degrees dist e erf erfc exp exp2 expm1 fabs "
+    "floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt ldexp lgamma log log10 log1p log2 "
+    "modf nan nextafter pi pow radians remainder sin sinh sqrt sumprod tan tanh tau trunc ulp"
+)
+_DECIMAL = (
+    "BasicContext Clamped Decimal DecimalException DefaultContext DivisionByZero ExtendedContext FloatOperation Inexact "
+    "InvalidOperation Overflow ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN "
+    "ROUND_HALF_UP ROUND_UP Rounded Subnormal Underflow"
+)
+_SHARED_CONTEXTS = ("BasicContext", "DefaultContext", "ExtendedContext")
+
+
+def make_math(parts: Parts) -> dict[str, Any]:
+    """The names of `math`."""
+    sizes = parts.sizes
+
+    def factorial(n: Any, /) -> int:
+        if isinstance(n, int) and n > 0:
+            sizes.bits(n * max(1, int.bit_length(n) - 2))
+        return math.factorial(n)
+
+    def comb(n: Any, k: Any, /) -> int:
+        if isinstance(n, int) and isinstance(k, int) and 0 < k < n:
+            factors = min(k, n - k)
+            sizes.bits(int(factors) * max(1, int.bit_length(n) - int.bit_length(factors) + 2))
+        return math.comb(n, k)
+
+    def perm(n: Any, k: Any = None, /) -> int:
+        if k is None:
+            return factorial(n)
+        if isinstance(n, int) and isinstance(k, int) and 0 < k <= n:
+            sizes.bits(int(k) * int.bit_length(n))
+        return math.perm(n, k)
+
+    def prod(iterable: Any, /, *, start: Any = 1) -> Any:
+        result = start
+        for item in iterable:
+            parts.world.meter.tick()
+            result = parts.guards["mul"](result, item)
+        return result
+
+    def lcm(*integers: Any) -> int:
+        sizes.bits(sum(int.bit_length(number) for number in integers if isinstance(number, int)))
+        return math.lcm(*integers)
+
+    return {**take("math", _MATH), "factorial": factorial, "comb": comb, "perm": perm, "prod": prod, "lcm": lcm}
+
+
+def make_decimal(parts: Parts) -> dict[str, Any]:
+    """The names of `decimal`. A run happens in a context of its own, so its decimal context is its own too."""
+    decimal.setcontext(decimal.Context())
+    parts.world.setters[decimal.Context] = _Setter
+
+    def context(*args: Any, **named: Any) -> decimal.Context:
+        _check(*args[:1], **{key: value for key, value in named.items() if key == "prec"})
+        return decimal.Context(*args, **named)
+
+    def setcontext(chosen: Any) -> None:
+        decimal.setcontext(chosen.copy())
+
+    def localcontext(ctx: Any = None, **named: Any) -> Any:
+        _check(**{key: value for key, value in named.items() if key == "prec"})
+        return decimal.localcontext((ctx or decimal.getcontext()).copy(), **named)
+
+    names = take("decimal", _DECIMAL)
+    names.update({name: names[name].copy() for name in _SHARED_CONTEXTS})
+    return {
+        **names,
+        "Context": context,
+        "getcontext": decimal.getcontext,
+        "setcontext": setcontext,
+        "localcontext": localcontext,
+    }
+
+
+def _check(prec: Any = None) -> None:
+    if isinstance(prec, int) and prec > PRECISION:
+        msg = f"a precision of at most {PRECISION:,} digits is allowed"
+        raise ValueError(msg)
+
+
+class _Setter:
+    """Stands in for a Decimal context while one of its attributes is written."""
+
+    __slots__ = ("_context",)
+
+    def __init__(self, context: decimal.Context) -> None:
+        object.__setattr__(self, "_context", context)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "prec":
+            _check(value)
+        setattr(self._context, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
