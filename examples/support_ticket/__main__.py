@@ -6,7 +6,7 @@ import sys
 
 from rich.console import Console
 
-from examples.support_ticket.demo import play
+from .demo import play
 
 if __name__ == "__main__":
     sys.exit(0 if play(Console()).ok else 1)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt
 
 from codeact import Result, Sandbox, stubs
-from examples.support_ticket.script import Answer, Message, Model, Program
-from examples.support_ticket.tickets import Ticket
+from .script import Answer, Message, Model, Program
+from .tickets import Ticket
 
 PROGRAMS = 8
 """Programs that a model may write for one ticket."""

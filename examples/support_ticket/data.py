@@ -25,7 +25,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from examples.support_ticket.records import Book, Charge, Customer, Refund
+from .records import Book, Charge, Customer, Refund
 
 WINDOW = timedelta(hours=24)
 """How long after a charge its repeat still counts as a duplicate."""

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from codeact import Limits, Sandbox
-from examples.support_ticket import tables, transcript
-from examples.support_ticket.canary import Canary, planted
-from examples.support_ticket.conversation import Episode, work
-from examples.support_ticket.data import SEED, Company, generate
-from examples.support_ticket.knowledge import KnowledgeBase, load
-from examples.support_ticket.records import Book
-from examples.support_ticket.script import Model, ScriptedModel
-from examples.support_ticket.tickets import Outbox, Ticket, queue
-from examples.support_ticket.toolcalls import Tally, converse
-from examples.support_ticket.tools import support_tools
+from . import tables, transcript
+from .canary import Canary, planted
+from .conversation import Episode, work
+from .data import SEED, Company, generate
+from .knowledge import KnowledgeBase, load
+from .records import Book
+from .script import Model, ScriptedModel
+from .tickets import Outbox, Ticket, queue
+from .toolcalls import Tally, converse
+from .tools import support_tools
 
 ENGINES = ("wasm", "restricted")
 LIMITS = Limits(timeout=10.0, calls=100)

@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from codeact import Result
-from examples.support_ticket.conversation import Episode
-from examples.support_ticket.script import Program
-from examples.support_ticket.toolcalls import Tally
+from .conversation import Episode
+from .script import Program
+from .toolcalls import Tally
 
 Episodes = Mapping[str, tuple[Episode, ...]]
 

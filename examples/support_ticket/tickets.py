@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from string import Template
 
-from examples.support_ticket.data import Company
+from .data import Company
 
 _AGENCY = 6
 _SEVERAL = 2

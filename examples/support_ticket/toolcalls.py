@@ -16,9 +16,9 @@ from decimal import Decimal
 from typing import Any
 
 from codeact import Tool
-from examples.support_ticket.data import WINDOW
-from examples.support_ticket.records import Charge
-from examples.support_ticket.tickets import Ticket
+from .data import WINDOW
+from .records import Charge
+from .tickets import Ticket
 
 _YEAR = 2024
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from codeact import Tool, tool
-from examples.support_ticket.knowledge import Article, KnowledgeBase
-from examples.support_ticket.records import Book, Charge, Customer, Refund
+from .knowledge import Article, KnowledgeBase
+from .records import Book, Charge, Customer, Refund
 
 MOST = 10
 """Articles that one search gives at most."""

@@ -11,9 +11,9 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from codeact import Call, Result
-from examples.support_ticket.conversation import Episode
-from examples.support_ticket.data import Company
-from examples.support_ticket.script import Program
+from .conversation import Episode
+from .data import Company
+from .script import Program
 
 _SHOWN = 1000
 """Characters of an observation that are printed; the model reads all of it."""
