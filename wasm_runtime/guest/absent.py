@@ -19,9 +19,12 @@ _SYSTEM = "there is no operating system below"
 MODULES: dict[str, str] = {
     "_ctypes": "there is no native code to call",
     "bz2": _COMPRESSION,
+    "cProfile": "use profile, timeit or time.perf_counter",
     "compression.bz2": _COMPRESSION,
     "compression.lzma": _COMPRESSION,
     "compression.zstd": _COMPRESSION,
+    "concurrent.futures.process": _PROCESSES,
+    "concurrent.interpreters": _PROCESSES,
     "ctypes": "there is no native code to call",
     "curses": _TERMINAL,
     "ensurepip": "packages cannot be installed",

@@ -6,13 +6,12 @@ Installed before the library is imported, so that every module that takes a func
 from __future__ import annotations
 
 import datetime
-import gc
-import sys
 import time
 from types import SimpleNamespace
 from typing import Any
 
 from . import world
+from .patching import amend, replace
 
 _SECOND = 1_000_000_000
 
@@ -140,12 +139,6 @@ def install() -> None:
     """
     for name, function in _FUNCTIONS.items():
         if hasattr(time, name):
-            # Static: a class that keeps a function of `time`, as logging's Formatter does, must not bind it.
-            setattr(time, name, staticmethod(function))
-    # The mapping proxy of a type refers to nothing but the dictionary behind it.
-    (names,) = gc.get_referents(datetime.datetime.__dict__)
+            replace(getattr(time, name), function)
     _now.__name__, _utcnow.__name__ = "now", "utcnow"
-    names["now"] = classmethod(_now)
-    names["utcnow"] = classmethod(_utcnow)
-    sys._clear_internal_caches()  # type: ignore[attr-defined]  # noqa: SLF001  # attribute lookups are cached by type
-    sys._clear_type_cache()  # noqa: SLF001
+    amend(datetime.datetime, now=classmethod(_now), utcnow=classmethod(_utcnow))

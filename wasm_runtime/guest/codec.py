@@ -176,7 +176,7 @@ def refusal(value: object) -> str:
     name = type(value).__name__
     if name in _LISTABLE:
         advice = "make it a list"
-    elif name == "coroutine":
+    elif hasattr(type(value), "__await__"):
         advice = "await it first"
     else:
         advice = "make it plain data (dict, list, str, number …)"

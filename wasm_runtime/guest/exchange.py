@@ -6,7 +6,7 @@ import builtins
 import json
 from typing import TypedDict
 
-from . import codec, console, entropy, faults, interpreter, tools
+from . import codec, console, entropy, faults, interpreter, loop, tools
 
 
 class Request(TypedDict):
@@ -43,6 +43,7 @@ def run(text: str) -> str:
 def _run(request: Request) -> str:
     depth = request["depth"]
     console.reset()
+    loop.reset()
     entropy.reseed(bytes.fromhex(request["seed"]))
     builtins.tools = tools.granted(request["tools"], depth)  # type: ignore[attr-defined]
     ending = interpreter.run(request["source"], request["stack"])

@@ -7,9 +7,10 @@ import builtins
 import linecache
 import sys
 from dataclasses import dataclass, field
-from types import CodeType, CoroutineType, FunctionType, ModuleType
+from inspect import CO_COROUTINE
+from types import CodeType, CoroutineType, ModuleType
 
-from . import awaits, program
+from . import awaits, loop, program
 from .program import FILENAME, FUNCTION
 
 _OWN_FRAMES = 12
@@ -49,7 +50,6 @@ def install() -> None:
     _globals.update(__name__="__main__", __builtins__=builtins)
     sys.modules["__main__"] = _main
     setattr(builtins, _UNRETURNED, _unreturned)
-    builtins.exit = builtins.quit = sys.exit
     awaits.install()
 
 
@@ -106,32 +106,36 @@ def _mark_end(body: ast.Module) -> None:
 
 
 def _execute(code: program.Compiled, ending: Ending) -> None:
-    _evaluate(code.body)
+    if _awaits(code.body) or (code.tail and _awaits(code.tail)):
+        # One coroutine for both parts: what the body starts, the last expression may wait for.
+        loop.complete(_execute_awaiting(code, ending))
+        return
+    eval(code.body, _globals)  # noqa: S307  # running programs is what this is for
     if code.function:
-        function: FunctionType = _globals.pop(FUNCTION)
-        value = _driven(function())
-        ending.finished = value is not _unreturned
-        ending.value = value if ending.finished else None
+        value = _globals.pop(FUNCTION)()
+        if isinstance(value, CoroutineType) and value.cr_code.co_name == FUNCTION:
+            value = loop.complete(value)
+        _end(ending, value)
     elif code.tail is not None:
-        ending.value = _evaluate(code.tail)
-        ending.finished = True
+        _end(ending, eval(code.tail, _globals))  # noqa: S307
 
 
-def _evaluate(code: CodeType) -> object:
-    return _driven(eval(code, _globals))  # noqa: S307  # running programs is what this is for
+async def _execute_awaiting(code: program.Compiled, ending: Ending) -> None:
+    body = eval(code.body, _globals)  # noqa: S307
+    if _awaits(code.body):
+        await body
+    if code.tail is not None:
+        value = eval(code.tail, _globals)  # noqa: S307
+        _end(ending, await value if _awaits(code.tail) else value)
 
 
-def _driven(value: object) -> object:
-    """What a coroutine gives; anything else as it is."""
-    if type(value) is not CoroutineType or value.cr_code.co_filename != FILENAME:
-        return value
-    try:
-        value.send(None)
-    except StopIteration as done:
-        return done.value
-    value.close()
-    msg = "the program waits for something that nothing will ever do"
-    raise RuntimeError(msg)
+def _awaits(code: CodeType) -> bool:
+    return bool(code.co_flags & CO_COROUTINE)
+
+
+def _end(ending: Ending, value: object) -> None:
+    ending.finished = value is not _unreturned
+    ending.value = value if ending.finished else None
 
 
 def _exit_code(leaving: SystemExit) -> int:

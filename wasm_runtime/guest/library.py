@@ -21,7 +21,7 @@ from . import absent
 _AT_NEED = frozenset(
     """
     __hello__ __phello__ _aix_support _android_support _apple_support _ios_support _osx_support _pydatetime
-    _pydecimal _pyio _pyrepl _py_warnings antigravity bdb cProfile cmd code compileall dbm doctest ensurepip ftplib
+    _pydecimal _pyio _pyrepl _py_warnings antigravity bdb cmd code compileall dbm doctest ensurepip ftplib
     imaplib mailbox modulefinder nturl2path pdb poplib profile pstats pyclbr pydoc_data rlcompleter site smtplib
     socketserver sre_compile sre_constants sre_parse tabnanny this trace tracemalloc unittest wsgiref xmlrpc zipapp
     """.split()
@@ -108,7 +108,10 @@ def load() -> Shelf:
 
 
 def close(shelf: Shelf) -> None:
-    """From here on modules come from memory only."""
+    """From here on modules come from memory only, and what cannot work is gone."""
+    for name in list(sys.modules):
+        if name in absent.MODULES or name.partition(".")[0] in absent.MODULES:
+            del sys.modules[name]
     sys.meta_path[:] = [
         importlib.machinery.BuiltinImporter,
         importlib.machinery.FrozenImporter,  # type: ignore[list-item]

@@ -7,7 +7,13 @@ import importlib
 import json
 import sys
 
-from . import clock, console, entropy, exchange, faults, files, interpreter, library, snapshot, world, zones
+from . import clock, entropy, world
+
+# Modules take functions of `time` and `os` with them when they are imported: nothing comes before these two.
+clock.install()
+entropy.install_stream()
+
+from . import exchange, faults, interpreter, library, loop, snapshot, system, zones  # noqa: E402
 
 _REHEARSED = (
     "1+1",
@@ -33,20 +39,18 @@ def _rehearse(source: str) -> None:
     interpreter.install()
 
 
-# Order matters: modules take functions of `time` and `os` with them when they are imported, and nothing can be
-# imported from a disk or shown on a terminal once the room is closed.
 _terminal = sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__, sys.__stdin__
-clock.install()
-entropy.install_stream()
 shelf = library.load()
 importlib.import_module("componentize_py_async_support")  # its runtime asks for it after this module
 entropy.install_generators()
 zones.install()
+loop.install()
 interpreter.install()
 builtins.ToolError = faults.ToolError  # type: ignore[attr-defined]
 library.close(shelf)
-files.install()
+system.install()
 snapshot.settle(_rehearse, _REHEARSED)
+# Until the snapshot is taken, what goes wrong must reach whoever makes the component.
 sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__, sys.__stdin__ = _terminal  # type: ignore[misc]
 world.open_doors()
 snapshot.compact()

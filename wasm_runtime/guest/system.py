@@ -1,0 +1,146 @@
+"""The operating system that is not there: what would need it is an ordinary error, or is done without.
+
+The walls are elsewhere: the component imports nothing but its doors, and libc's way to anything else ends the
+instance. This is comfort: a program meets an error it can read and handle.
+"""
+
+from __future__ import annotations
+
+import _thread
+import builtins
+import errno
+import os
+import queue
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any, NoReturn
+
+from . import files
+from .patching import amend, replace
+
+_NETWORK = "there is no network in the sandbox; reach other systems through the tools"
+
+
+def _no_network(*_: object) -> NoReturn:
+    raise OSError(errno.ENETUNREACH, _NETWORK)
+
+
+def _database(path: object, *_: object) -> None:
+    if path != ":memory:":
+        msg = "there are no files in the sandbox; use sqlite3.connect(':memory:')"
+        raise PermissionError(errno.EACCES, msg, path)
+
+
+_AUDITED: dict[str, Callable[..., object]] = {
+    # The parser too opens the file that a syntax error is in, to show its line, and is content if there is none.
+    "open": files.missing,
+    "socket.__new__": _no_network,
+    "socket.getaddrinfo": _no_network,
+    "socket.gethostbyaddr": _no_network,
+    "socket.gethostbyname": _no_network,
+    "socket.getnameinfo": _no_network,
+    "sqlite3.connect": _database,
+}
+"""What C code announces before it asks the operating system; an exception stops it."""
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    answer = _AUDITED.get(event)
+    if answer is not None:
+        answer(*arguments)
+
+
+def _no_threads(*_: object, **_options: object) -> NoReturn:
+    msg = "there are no threads in the sandbox; use asyncio.gather over tools, or a plain loop"
+    raise RuntimeError(msg)
+
+
+def _no_debugger(*_: object, **_options: object) -> NoReturn:
+    msg = "breakpoint(): there is no debugger in the sandbox; use print"
+    raise RuntimeError(msg)
+
+
+def _leave(status: int = 0, /) -> NoReturn:
+    raise SystemExit(status)
+
+
+def _abort() -> NoReturn:
+    msg = "the program aborted"
+    raise SystemExit(msg)
+
+
+def _patch_locks() -> None:
+    """Let a lock that nobody can release say so. With one thread, waiting for it would never end."""
+    kind = type(_thread.allocate_lock())
+    acquire_now = kind.acquire
+
+    def acquire(self: Any, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT002  # threading's own
+        """Acquire the lock; there is nobody else who could release it."""
+        if acquire_now(self, False):  # noqa: FBT003
+            return True
+        if not blocking:
+            return False
+        if timeout < 0:
+            msg = "this would wait forever: the lock is taken, and there are no other threads in the sandbox"
+            raise RuntimeError(msg)
+        time.sleep(timeout)
+        return False
+
+    def enter(self: Any) -> bool:
+        return acquire(self)
+
+    amend(kind, acquire=acquire, acquire_lock=acquire, __enter__=enter)
+
+
+class InlineExecutor(Executor):
+    """An executor whose one worker is the caller: what is submitted has been done when `submit` returns."""
+
+    def __init__(self, *_: object, **_options: object) -> None:
+        self._open = True
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if not self._open:
+            msg = "cannot schedule new futures after shutdown"
+            raise RuntimeError(msg)
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001  # the future carries it
+            future.set_exception(error)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002  # Executor's own
+        self._open = False
+
+
+InlineExecutor.__name__ = InlineExecutor.__qualname__ = "ThreadPoolExecutor"
+
+
+def install() -> None:
+    """Answer in the place of the operating system. Nothing can be imported from a file afterwards."""
+    files.install()
+    replace(_thread.start_new_thread, _no_threads)
+    replace(_thread.start_joinable_thread, _no_threads)  # type: ignore[attr-defined]
+    replace(os._exit, _leave)  # noqa: SLF001
+    replace(os.abort, _abort)
+    replace(select.select, _no_network)
+    replace(select.poll, _no_network)
+    _patch_locks()
+    # The queue written in C waits for other threads by itself, the one in Python by a lock.
+    replace(queue.SimpleQueue, queue._PySimpleQueue)  # type: ignore[attr-defined]  # noqa: SLF001
+    replace(ThreadPoolExecutor, InlineExecutor)
+    # Nobody presses a key here: asyncio then leaves the handler alone.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.breakpointhook = _no_debugger
+    builtins.exit = builtins.quit = sys.exit
+    # Models write "\d" all day; the text means what they think it means.
+    warnings.simplefilter("ignore", SyntaxWarning)
+    os.environ.clear()
+    sys.argv[:] = ["<program>"]
+    sys.addaudithook(_audit)
