@@ -5,53 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-
-TOOLS = '''
-import sys
-
-from codeact import Toolset, tool
-
-print("imported")
-
-
-@tool
-def add(a: int, b: int) -> int:
-    """Add two numbers."""
-    print("adding")
-    return a + b
-
-
-def times(a: int, b: int) -> int:
-    """Multiply two numbers."""
-    return a * b
-
-
-@tool
-def ready() -> None:
-    """Say that the program runs."""
-    sys.stderr.write("ready\\n")
-    sys.stderr.flush()
-
-
-LIST = [add, times]
-MAPPING = {"plus": add, "by": times}
-SET = Toolset([add])
-NUMBER = 3
-
-
-class Shelf:
-    tool = add
-
-
-def untyped(a):
-    return a
-'''
-
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
+from shelf import TOOLS, Command
 
 
 @pytest.fixture

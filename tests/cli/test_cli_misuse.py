@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from shelf import Command
 from typer.testing import CliRunner
 
 from codeact.cli import app

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from shelf import Command
 
 
 def _started(folder: Path, *arguments: str) -> subprocess.Popen[str]:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from shelf import Command
 from typer.testing import CliRunner
 
 from codeact import Sandbox
