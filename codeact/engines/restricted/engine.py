@@ -62,9 +62,9 @@ class RestrictedInstance:
 
     def close(self) -> None:
         """Destroy the world. Harmless when called twice."""
-        self._world.globals.clear()
-        self._world.modules.clear()
-        self._world.own.clear()
+        world = self._world
+        for names in (world.globals, world.modules, world.builtins, world.own, world.stand_ins, world.setters):
+            names.clear()
 
     def _run(self, source: str) -> Outcome:
         world = self._world

@@ -76,7 +76,7 @@ def make_builtins(world: World) -> dict[str, Any]:
     sizes = Sizes(world.limits.memory, world.meter.tick)
     text = Text(sizes)
     guards = make_guards(world, sizes, text)
-    text.read = guards["read"]
+    text.read = guards[".read"]
     meter = world.meter
     stand_ins: dict[type, Any] = {}
     kind_of = _Type(stand_ins)
@@ -125,7 +125,7 @@ def make_builtins(world: World) -> dict[str, Any]:
         if mod is not None:
             sizes.modular_power(exp, mod)
             return pow(base, exp, mod)
-        return guards["pow"](base, exp)
+        return guards[".pow"](base, exp)
 
     def rounded(number: Any, ndigits: Any = None) -> Any:
         if isinstance(ndigits, int) and isinstance(number, int):
@@ -169,7 +169,7 @@ def make_builtins(world: World) -> dict[str, Any]:
         if len(args) != 1:
             msg = "vars() needs an object here; keep state in a dict of your own"
             raise TypeError(msg)
-        return guards["vars"](args[0])  # type: ignore[no-any-return]
+        return guards[".vars"](args[0])  # type: ignore[no-any-return]
 
     def names(*args: Any) -> list[str]:
         if len(args) != 1:
@@ -199,11 +199,12 @@ def make_builtins(world: World) -> dict[str, Any]:
         raise SystemExit(code)
 
     toolbox = make_toolbox(world)
-    granted = dict(PLAIN)
-    granted.update({f".{name}": guard for name, guard in guards.items()})
-    granted.update({f".sized_{name}": method for name, method in text.direct.items()})
+    granted: dict[str, Any] = dict(PLAIN)
+    granted.update(guards)
     granted.update(
         {
+            ".sized": text.call,
+            ".join": text.join,
             ".str": text.str,
             ".int": integer,
             ".bytes": byte_string(bytes),
@@ -214,12 +215,12 @@ def make_builtins(world: World) -> dict[str, Any]:
             ".format": text.format,
             "__import__": make_importer(world, guards, sizes, text),
             "ascii": text.ascii,
-            "delattr": guards["delattr"],
+            "delattr": guards[".delattr"],
             "dir": names,
             "exit": leave,
             "format": text.format,
-            "getattr": guards["getattr"],
-            "hasattr": guards["hasattr"],
+            "getattr": guards[".getattr"],
+            "hasattr": guards[".hasattr"],
             "hash": hashed,
             "help": helped,
             "id": number_of,
@@ -232,7 +233,7 @@ def make_builtins(world: World) -> dict[str, Any]:
             "range": ranges,
             "repr": text.repr,
             "round": rounded,
-            "setattr": guards["setattr"],
+            "setattr": guards[".setattr"],
             "sum": total,
             "tools": toolbox,
             "type": kind_of,

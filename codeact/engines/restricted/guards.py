@@ -126,6 +126,11 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
         msg = f"the private attribute {name} of {_noun(target)} cannot be used"
         raise AttributeError(msg)
 
+    def receiver(target: Any) -> None:
+        if type(target) not in own and not is_own(target):
+            msg = f"a method of this class was called on {_noun(target)}"
+            raise TypeError(msg)
+
     def special(target: Any, name: str) -> Any:
         if name in TELLING and not isinstance(target, ModuleType):
             return getattr(target, name)
@@ -290,42 +295,43 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
 
     object_setattr = object.__setattr__
     table: dict[str, Any] = {
-        "mul": mul,
-        "pow": power,
-        "lshift": lshift,
-        "mod": mod,
-        "add": add,
-        "imul": imul,
-        "iadd": iadd,
-        "ipow": ipow,
-        "ilshift": ilshift,
-        "imod": imod,
-        "item_in_place": item_in_place,
-        "attribute_in_place": attribute_in_place,
-        "eq": eq,
-        "ne": ne,
-        "private": private,
-        "special": special,
-        "guarded": guarded,
-        "writable": writable,
-        "own": register,
-        "still_own": still_own,
-        "metaclass": metaclass,
-        "class_name": class_name,
-        "alias": alias,
-        "awaitable": awaitable,
-        "numbers": NUMBERS,
-        "scalars": SCALARS,
-        "type": type,
-        "slice": slice,
-        "tick": world.meter.tick,
-        "getattr": get_attribute,
-        "hasattr": has_attribute,
-        "setattr": set_attribute,
-        "set_past_class": set_past_class,
-        "delattr": delete_attribute,
-        "read": read,
-        "vars": fields,
+        ".mul": mul,
+        ".pow": power,
+        ".lshift": lshift,
+        ".mod": mod,
+        ".add": add,
+        ".imul": imul,
+        ".iadd": iadd,
+        ".ipow": ipow,
+        ".ilshift": ilshift,
+        ".imod": imod,
+        ".item_in_place": item_in_place,
+        ".attribute_in_place": attribute_in_place,
+        ".eq": eq,
+        ".ne": ne,
+        ".private": private,
+        ".special": special,
+        ".guarded": guarded,
+        ".writable": writable,
+        ".own": register,
+        ".still_own": still_own,
+        ".metaclass": metaclass,
+        ".class_name": class_name,
+        ".alias": alias,
+        ".awaitable": awaitable,
+        ".numbers": NUMBERS,
+        ".scalars": SCALARS,
+        ".type": type,
+        ".slice": slice,
+        ".tick": world.meter.tick,
+        ".getattr": get_attribute,
+        ".hasattr": has_attribute,
+        ".setattr": set_attribute,
+        ".set_past_class": set_past_class,
+        ".delattr": delete_attribute,
+        ".read": read,
+        ".vars": fields,
+        ".receiver": receiver,
     }
     return table
 

@@ -7,6 +7,8 @@ where an operand is a plain name the common types are told apart in place: readi
 from __future__ import annotations
 
 import ast
+from typing import Any, TypeVar
+
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 SMALL = 1 << 63
@@ -18,6 +20,20 @@ _PLAIN_CALLS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "o
 _GROWING = {ast.Mult: ".mul", ast.Pow: ".pow", ast.LShift: ".lshift", ast.Mod: ".mod"}
 
 
+_LOAD = ast.Load()
+_N = TypeVar("_N", bound=ast.AST)
+
+
+def at(made: _N, near: Any) -> _N:
+    """A node of ours, where the program's own node is."""
+    new: Any = made
+    new.lineno = near.lineno
+    new.col_offset = near.col_offset
+    new.end_lineno = near.end_lineno
+    new.end_col_offset = near.end_col_offset
+    return made
+
+
 class Operations(RestrictingNodeTransformer):
     """The part of the policy that is about operators."""
 
@@ -25,17 +41,21 @@ class Operations(RestrictingNodeTransformer):
         """Whether a name means the builtin everywhere in the program."""
         raise NotImplementedError
 
-    def name(self, guard: str, at: ast.AST) -> ast.Name:
+    def name(self, guard: str, near: ast.AST) -> ast.Name:
         """The name of a guard."""
-        return ast.copy_location(ast.Name(guard, ast.Load()), at)
+        return at(ast.Name(guard, _LOAD), near)
 
-    def guard(self, guard: str, at: ast.AST, args: list[ast.expr]) -> ast.Call:
+    def guard(self, guard: str, near: ast.AST, args: list[ast.expr]) -> ast.Call:
         """The call of a guard."""
-        return ast.copy_location(ast.Call(self.name(guard, at), args, []), at)
+        return at(ast.Call(self.name(guard, near), args, []), near)
 
-    def tick(self, at: ast.AST) -> ast.Expr:
+    def text(self, value: str, near: ast.AST) -> ast.Constant:
+        """A text for a guard."""
+        return at(ast.Constant(value), near)
+
+    def tick(self, near: ast.AST) -> ast.Expr:
         """The statement that counts one unit of work."""
-        return ast.copy_location(ast.Expr(self.guard(".tick", at, [])), at)
+        return at(ast.Expr(self.guard(".tick", near, [])), near)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Operators that can make much of little are judged by the sizes of their operands."""
@@ -62,7 +82,7 @@ class Operations(RestrictingNodeTransformer):
         guard = _GROWING.get(type(node.op))
         if isinstance(target, ast.Name):
             node = self.node_contents_visit(node)
-            left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            left = at(ast.Name(target.id, _LOAD), target)
             if isinstance(node.op, ast.Add):
                 same = isinstance(node.value, ast.Name) and node.value.id == target.id
                 return self._assign(node, ".iadd", [left, node.value]) if same else node
@@ -71,18 +91,18 @@ class Operations(RestrictingNodeTransformer):
             return self._assign(node, ".i" + guard[1:], [left, node.value])
         if guard is None:
             return self.node_contents_visit(node)
-        operator = ast.Constant(guard[1:])
+        operator = self.text(guard[1:], node)
         if isinstance(target, ast.Subscript):
             place = [target.value, _index(target.slice)]
             call = self.guard(".item_in_place", node, [operator, *(self.visit(part) for part in place), self.visit(node.value)])
         elif isinstance(target, ast.Attribute):
             writable = self.visit(target)
             call = self.guard(
-                ".attribute_in_place", node, [operator, writable.value, ast.Constant(target.attr), self.visit(node.value)]
+                ".attribute_in_place", node, [operator, writable.value, self.text(target.attr, target), self.visit(node.value)]
             )
         else:
             return self.node_contents_visit(node)
-        return ast.copy_location(ast.Expr(call), node)
+        return at(ast.Expr(call), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """Equality follows structures as deep as they go."""
@@ -116,12 +136,12 @@ class Operations(RestrictingNodeTransformer):
         call = self.guard(guard, node, args)
         if not isinstance(known, ast.Name):
             return call
-        kind = self.guard(".type", node, [ast.copy_location(ast.Name(known.id, ast.Load()), known)])
-        test = ast.copy_location(ast.Compare(kind, [ast.In()], [self.name(types, node)]), node)
-        return ast.copy_location(ast.IfExp(test, node, call), node)
+        kind = self.guard(".type", node, [at(ast.Name(known.id, _LOAD), known)])
+        test = at(ast.Compare(kind, [ast.In()], [self.name(types, node)]), node)
+        return at(ast.IfExp(test, node, call), node)
 
     def _assign(self, node: ast.AugAssign, guard: str, args: list[ast.expr]) -> ast.Assign:
-        return ast.copy_location(ast.Assign([node.target], self.guard(guard, node, args)), node)
+        return at(ast.Assign([node.target], self.guard(guard, node, args)), node)
 
 
 def _harmless(op: ast.operator, left: ast.expr, right: ast.expr) -> bool:
@@ -155,5 +175,5 @@ def _index(node: ast.expr) -> ast.expr:
     """A subscript as an expression of its own."""
     if not isinstance(node, ast.Slice):
         return node
-    parts = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
-    return ast.copy_location(ast.Call(ast.copy_location(ast.Name(".slice", ast.Load()), node), parts, []), node)
+    parts = [part or at(ast.Constant(None), node) for part in (node.lower, node.upper, node.step)]
+    return at(ast.Call(at(ast.Name(".slice", _LOAD), node), parts, []), node)

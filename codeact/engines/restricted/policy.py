@@ -22,7 +22,7 @@ from codeact.engines.restricted.names import (
     is_special,
     sort,
 )
-from codeact.engines.restricted.operations import Operations
+from codeact.engines.restricted.operations import Operations, at
 
 DEPTH = 40
 """Functions and classes nested in each other; the compiler's work grows with the square of it."""
@@ -74,12 +74,12 @@ class Policy(Operations):
         self._scopes: list[ast.AST] = []
         self._classes: list[str] = []
         self._in_pattern = False
+        self._known: set[str] = set()
 
     def judge(self, tree: ast.Module) -> ast.Module:
         """Rewrite a program; whether it may run is in `violations`."""
         self._taken.update(_bound(tree))
         self.visit(tree)
-        ast.fix_missing_locations(tree)
         return tree
 
     # --- refusals --------------------------------------------------------------------------------------------
@@ -169,11 +169,14 @@ class Policy(Operations):
         if kind is Sort.REFUSED:
             self.refuse(node, f"the attribute {node.attr} cannot be used", _special_hint(node.attr))
             return node
+        judged = isinstance(node.value, ast.Name) and node.value.id in self._known
         if not isinstance(node.ctx, ast.Load):
             if kind is Sort.SPECIAL:
                 self.refuse(node, f"the attribute {node.attr} cannot be changed")
+            if judged:
+                return node
             node = self.node_contents_visit(node)
-            node.value = self.guard(".writable", node.value, [node.value, ast.Constant(node.attr)])
+            node.value = self.guard(".writable", node.value, [node.value, self.text(node.attr, node)])
             return node
         if self._in_pattern and kind is not Sort.FREE:
             self.refuse(node, f"the attribute {node.attr} cannot be used in a pattern")
@@ -181,9 +184,9 @@ class Policy(Operations):
         if node.attr == "__name__" and isinstance(node.value, ast.Attribute) and node.value.attr == "__class__":
             return self.guard(".class_name", node, [self.visit(node.value.value)])
         node = self.node_contents_visit(node)
-        if kind is Sort.FREE:
+        if kind is Sort.FREE or (kind is Sort.PRIVATE and judged):
             return node
-        return self.guard("." + kind.value, node, [node.value, ast.Constant(self._mangled(node.attr))])
+        return self.guard("." + kind.value, node, [node.value, self.text(self._mangled(node.attr), node)])
 
     def _mangled(self, name: str) -> str:
         """The name as the compiler will spell it inside the class."""
@@ -203,8 +206,12 @@ class Policy(Operations):
         """Calls of builtins and methods that grow with the size of a number go through their guard."""
         func = node.func
         if isinstance(func, ast.Attribute) and func.attr in SIZED:
-            node.func = self.name(".sized_" + func.attr, func)
-            node.args.insert(0, func.value)
+            if func.attr == "join":
+                node.func = self.name(".join", func)
+                node.args.insert(0, func.value)
+            else:
+                node.func = self.name(".sized", func)
+                node.args[:0] = [self.text(func.attr, func), func.value]
             return self.node_contents_visit(node)
         if isinstance(func, ast.Name) and func.id in _REWRITTEN and self.builtin(func.id):
             node.func = self.name("." + func.id, func)
@@ -276,17 +283,46 @@ class Policy(Operations):
 
     def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         self.check_name(node, node.name, allow_magic_methods=True)
-        with_docstring = ast.get_docstring(node, clean=False) is not None
+        first = node.body[0]
+        with_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        outer = self._known
+        receiver = self._receiver(node)
+        self._known = outer - _bound(node) | ({receiver} if receiver else set())
         self._inside(node, lambda: self.node_contents_visit(node))
-        node.body.insert(1 if with_docstring else 0, self.tick(node))
+        self._known = outer
+        entry: list[ast.stmt] = [self.tick(node)]
+        if receiver is not None:
+            entry.append(at(ast.Expr(self.guard(".receiver", node, [self.name(receiver, node)])), node))
+        node.body[1 if with_docstring else 0 : 1 if with_docstring else 0] = entry
         return node
+
+    def _receiver(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+        """The name that a method knows its object by, where it is judged once on entry for all that follows.
+
+        That needs a name that is bound nowhere else in the method, and is worth it where private names or
+        assignments of attributes follow.
+        """
+        parameters = [*node.args.posonlyargs, *node.args.args]
+        if not parameters or not self._scopes or not isinstance(self._scopes[-1], ast.ClassDef):
+            return None
+        name = parameters[0].arg
+        if node.name == "__new__" or any(isinstance(found, ast.Name) and found.id == "staticmethod" for found in node.decorator_list):
+            return None
+        rest: list[Any] = [*parameters[1:], *node.args.kwonlyargs, *node.body]
+        if node.args.vararg or node.args.kwarg:
+            rest += [node.args.vararg, node.args.kwarg]
+        if any(name in _bound(part) for part in rest if part is not None):
+            return None
+        return name if _relies(node, name) else None
 
     visit_FunctionDef = visit_AsyncFunctionDef = _visit_function
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         """A lambda's call is a tick."""
+        outer, self._known = self._known, self._known - _bound(node.args)
         self._inside(node, lambda: self.node_contents_visit(node))
-        node.body = ast.copy_location(ast.BoolOp(ast.And(), [self.guard(".tick", node.body, []), node.body]), node.body)
+        self._known = outer
+        node.body = at(ast.BoolOp(ast.And(), [self.guard(".tick", node.body, []), node.body]), node.body)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -296,8 +332,10 @@ class Policy(Operations):
             if keyword.arg == "metaclass":
                 keyword.value = self.guard(".metaclass", keyword.value, [keyword.value])
         self._classes.append(node.name)
+        outer, self._known = self._known, set()
         self._inside(node, lambda: self.node_contents_visit(node))
         self._classes.pop()
+        self._known = outer
         for statement in node.body:
             self._check_match_args(statement)
         own = self.name(".own", node)
@@ -390,18 +428,37 @@ def _wide(spec: str) -> bool:
     return any(int(digits) > WIDTH for digits in re.findall(rf"\d{{{_LEAST_WIDTH},}}", spec))
 
 
-def _bound(tree: ast.AST) -> Iterable[str]:
+def _relies(node: ast.AST, name: str) -> bool:
+    """Whether it uses private names of an object, or assigns its attributes."""
+    return any(
+        isinstance(found, ast.Attribute)
+        and isinstance(found.value, ast.Name)
+        and found.value.id == name
+        and (found.attr[0] == "_" or not isinstance(found.ctx, ast.Load))
+        for found in ast.walk(node)
+    )
+
+
+def _bound(tree: ast.AST) -> set[str]:
     """Every name the program binds, anywhere."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
+    found: set[str] = set()
+    pending: list[Any] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending += node
+        elif isinstance(node, ast.Name):
             if not isinstance(node.ctx, ast.Load):
-                yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.alias):
-            yield node.asname or node.name.partition(".")[0]
-        else:
-            for field in ("name", "rest"):
-                name = getattr(node, field, None)
-                if isinstance(name, str):
-                    yield name
+                found.add(node.id)
+        elif isinstance(node, ast.AST):
+            inside = node.__dict__
+            for field in node._fields:
+                value = inside.get(field)
+                if isinstance(value, (ast.AST, list)):
+                    pending.append(value)
+                elif isinstance(value, str) and field in _BINDING and not isinstance(node, ast.Attribute):
+                    found.add(value.partition(".")[0])
+    return found
+
+
+_BINDING = frozenset({"name", "asname", "rest", "arg"})

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from sys import getsizeof
 from typing import Any, NoReturn
 
 INT_BITS = 1 << 21
@@ -18,7 +19,7 @@ EXPONENT = 1_000_000
 """The largest exponent of a Decimal that is written out as an integer."""
 
 _WORK = 1_000_000_000
-_NUMERIC = frozenset({int, float, bool, type(None), complex})
+_SCALARS = frozenset({int, float, bool, type(None), complex, str, bytes})
 _TEXTS = (str, bytes, bytearray)
 _SEQUENCES = (str, bytes, bytearray, list, tuple, deque)
 
@@ -96,41 +97,38 @@ class Sizes:
         Raises:
             MemoryError: it is more than one operation may take.
         """
-        kind = type(value)
-        if kind in _NUMERIC:
-            return 8
+        if type(value) in _SCALARS:
+            return getsizeof(value)
+        tick = self._tick
         total = 0
-        followed = 0
+        left = WALK
         pending = [value]
         while pending:
             item = pending.pop()
-            followed += 1
-            if followed > WALK:
-                self.refuse(f"the structure has more than {WALK:,} parts when everything it shares is counted")
-            if isinstance(item, _TEXTS):
-                total += len(item)
-                continue
-            self._tick()
-            if isinstance(item, dict):
-                total += _push(pending, dict.keys(item)) + _push(pending, dict.values(item))
+            tick()
+            kind = type(item)
+            if kind is dict or kind is list:
+                parts = item if kind is list else item.values()
+            elif isinstance(item, dict):
+                parts = dict.values(item)
             elif isinstance(item, (list, tuple, set, frozenset)):
-                total += _push(pending, _base(item).__iter__(item))
-            if total > self.limit:
+                parts = list(_base(item).__iter__(item))
+            else:
+                total += _length(item)
+                continue
+            total += sum(map(getsizeof, parts))
+            if not _SCALARS.issuperset(map(type, parts)):
+                pending += [part for part in parts if type(part) not in _SCALARS]
+            if isinstance(item, dict):
+                total += sum(map(getsizeof, dict.keys(item)))
+                pending += [key for key in dict.keys(item) if type(key) is tuple]
+            left -= 1
+            if total > self.limit or not left:
                 break
-        self.take(total)
-        return total
-
-
-def _push(pending: list[Any], items: Any) -> int:
-    """Put aside what has parts of its own; gives the bytes that the rest takes."""
-    found = list(items)
-    kinds = set(map(type, found))
-    if kinds <= _NUMERIC:
-        return 4 * len(found)
-    if kinds == {str}:
-        return 4 * len(found) + sum(map(len, found))
-    pending.extend(item for item in found if type(item) not in _NUMERIC)
-    return 4 * len(found)
+        if not left:
+            self.refuse(f"the structure has more than {WALK:,} parts when everything it shares is counted")
+        self.take(total // 4)
+        return total // 4
 
 
 def _base(item: Any) -> Any:
@@ -138,6 +136,10 @@ def _base(item: Any) -> Any:
         if isinstance(item, base):
             return base
     return frozenset
+
+
+def _length(item: Any) -> int:
+    return 4 * len(item) if isinstance(item, _TEXTS) else 4
 
 
 def _bytes(value: Any) -> int:

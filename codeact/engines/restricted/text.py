@@ -32,7 +32,7 @@ CODECS = frozenset(
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _TEXTS = (str, bytes, bytearray)
-_TEXT_METHODS = SIZED - {"to_bytes", "from_bytes", "seek", "truncate"}
+_TEXT_METHODS = SIZED - {"decode", "from_bytes", "join", "seek", "to_bytes", "truncate"}
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _LONG = re.compile(r"\d{7,}")
 _FIELD = re.compile(r"\w*")
@@ -40,18 +40,12 @@ _LARGE = 100_000
 
 
 class Text:
-    """Text functions of one world.
-
-    Attributes:
-        direct: the sized methods as functions: target first, then the arguments.
-    """
+    """Text functions of one world."""
 
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
         self._simple: dict[str, bool] = {}
         self.read: Callable[[Any, str], Any] = getattr
-        self.direct: dict[str, Callable[..., Any]] = {name: partial(self._direct, name) for name in SIZED}
-        self.direct["join"] = self._join
 
     # --- showing ---------------------------------------------------------------------------------------------
 
@@ -132,28 +126,29 @@ class Text:
             return partial(self._from_bytes, target) if name == "from_bytes" else partial(self._call, name, target)
         return None
 
-    def _direct(self, name: str, target: Any, *args: Any, **named: Any) -> Any:
-        if isinstance(target, _owners(name)) and name != "from_bytes":
-            return self._call(name, target, *args, **named)
-        method = self.method(target, name)
-        return (getattr(target, name) if method is None else method)(*args, **named)
+    def call(self, name: str, target: Any, /, *args: Any, **named: Any) -> Any:
+        """Call a method by name, with the target's type judged first."""
+        kind = type(target)
+        if kind is str and name in _TEXT_METHODS:
+            _JUDGES[name](self, target, *args, **named)
+            return getattr(target, name)(*args, **named)
+        return (self.method(target, name) or getattr(target, name))(*args, **named)
 
-    def _call(self, name: str, target: Any, *args: Any, **named: Any) -> Any:
+    def _call(self, name: str, target: Any, /, *args: Any, **named: Any) -> Any:
         if name == "format":
             return self._format(target, args, named)
         if name == "format_map":
             return self._format(target, (), *args)
         if name == "join":
-            return self._join(target, *args)
-        judge = getattr(self, "_judge_" + name, None)
-        if judge is not None:
-            judge(target, *args, **named)
+            return self.join(target, *args)
+        _JUDGES[name](self, target, *args, **named)
         for kind in (str, bytes, bytearray, int):
             if isinstance(target, kind):
                 return getattr(kind, name)(target, *args, **named)
         return getattr(target, name)(*args, **named)
 
-    def _join(self, target: Any, *args: Any) -> Any:
+    def join(self, target: Any, /, *args: Any) -> Any:
+        """`target.join(items)`."""
         if type(target) is not str and not isinstance(target, _TEXTS):
             return (self.method(target, "join") or target.join)(*args)
         if len(args) != 1:
@@ -255,6 +250,9 @@ class Text:
 
 
 _MOST_TEMPLATES = 200
+_JUDGES: dict[str, Callable[..., None]] = {
+    name.removeprefix("_judge_"): judge for name, judge in vars(Text).items() if name.startswith("_judge_")
+}
 
 
 class _Judged(Formatter):

@@ -53,7 +53,7 @@ def make_itertools(parts: Parts) -> dict[str, Any]:
 def make_operator(parts: Parts) -> dict[str, Any]:
     """The names of `operator`."""
     guards = parts.guards
-    read = guards["read"]
+    read = guards[".read"]
 
     def follow(target: Any, path: str) -> Any:
         for name in path.split("."):
@@ -73,7 +73,7 @@ def make_operator(parts: Parts) -> dict[str, Any]:
 
     return {
         **take("operator", _OPERATORS),
-        **{name: guards[name] for name in ("eq", "ne", "mul", "mod", "pow", "lshift", "imul", "imod", "ipow", "ilshift")},
+        **{name: guards["." + name] for name in ("eq", "ne", "mul", "mod", "pow", "lshift", "imul", "imod", "ipow", "ilshift")},
         "attrgetter": attrgetter,
         "methodcaller": methodcaller,
     }

@@ -50,7 +50,7 @@ def make_math(parts: Parts) -> dict[str, Any]:
         result = start
         for item in iterable:
             parts.world.meter.tick()
-            result = parts.guards["mul"](result, item)
+            result = parts.guards[".mul"](result, item)
         return result
 
     def lcm(*integers: Any) -> int:
