@@ -133,17 +133,17 @@ def demo(
     seed: Annotated[str | None, typer.Option(metavar="N", help="What the company's data is made from.")] = None,
 ) -> None:
     """Play the example: a scripted model works on a queue of support tickets."""
+    from codeact import example  # noqa: PLC0415 - see the module's docstring
+
     engines = ("wasm", "restricted") if engine == "both" else (engine,)
     for name in engines:
         _load_engine(name)
     chosen = {} if seed is None else {"seed": _whole_number("--seed", seed)}
     try:
-        from examples.support_ticket.demo import play  # noqa: PLC0415 - see the module's docstring
-
-        report = play(_console(), engines=engines, **chosen)
+        report = example.demo().play(_console(), engines=engines, **chosen)
     except ModuleNotFoundError as error:
-        missing = "" if "codeact[demo]" in str(error) else ": pip install 'codeact[demo]'"
-        _refuse(f"demo: {error}{missing}")
+        told = "codeact[demo]" in str(error) or error.name == example.NAME
+        _refuse(f"demo: {error}" if told else f"demo: {error}: pip install 'codeact[demo]'")
     except LookupError as error:
         _refuse(f"--seed {seed}: {error.args[0] if error.args else error}")
     raise typer.Exit(0 if report.ok else FAILED)
