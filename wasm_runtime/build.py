@@ -15,10 +15,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-try:
+if importlib.util.find_spec("hatchling"):
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-except ImportError:  # by hand, without hatchling
-    BuildHookInterface = object
+
+    Hook: Any = BuildHookInterface
+else:  # by hand, hatchling is not needed
+    Hook = object
 
 HERE = Path(__file__).parent
 COMPONENT = HERE / "guest.wasm"
@@ -93,14 +95,14 @@ def ensure() -> bool:
     return True
 
 
-class GuestBuildHook(BuildHookInterface):  # type: ignore[misc,type-arg,valid-type]
+class GuestBuildHook(Hook):  # type: ignore[misc]  # see above
     """Hatch's way to `ensure`."""
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002  # hatch's own signature
         """Make the component before a wheel, editable or not, is put together."""
         if self.target_name == "wheel":
             ensure()
 
 
 if __name__ == "__main__":
-    print("made" if ensure() else "up to date", COMPONENT)
+    print("made" if ensure() else "up to date", COMPONENT)  # noqa: T201  # by hand

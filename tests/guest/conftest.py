@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from room import Room, component, engine
 
-ENGINE = "engine"
-
 
 @pytest.fixture(scope="session")
 def compiled() -> tuple[Any, Any]:

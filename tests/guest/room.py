@@ -20,7 +20,7 @@ from wasmtime.component import Component, Linker
 from wasm_runtime import build
 from wasm_runtime.guest import codec
 
-WASM_STACK = 16 * 1024 * 1024
+WASM_STACK = 32 * 1024 * 1024
 THREAD_STACK = 64 * 1024 * 1024
 SEED = bytes(range(32))
 NOW = 1_767_323_045_678_901_234
@@ -89,9 +89,7 @@ class Room:
 
     def run(self, source: str, *, stack: int = 1000, seed: bytes = SEED) -> Reply:
         """Run a program on a thread with room for a deep stack. A trap is a `wasmtime.Trap` or `WasmtimeError`."""
-        request = json.dumps(
-            {"source": source, "tools": self._faces, "seed": seed.hex(), "stack": stack, "depth": 100}
-        )
+        request = json.dumps({"source": source, "tools": self._faces, "seed": seed.hex(), "stack": stack, "depth": 100})
         outcome: list[Any] = []
 
         def work() -> None:

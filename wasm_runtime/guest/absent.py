@@ -119,9 +119,11 @@ class Absent(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, _target: ModuleType | None = None, /
     ) -> ModuleSpec | None:
+        """None for what another module may miss in peace; otherwise the refusal."""
         if path is not None and fullname not in MODULES:
             return None
-        raise _Missing(f"No module named {fullname!r}: {self._advice(fullname)}", name=fullname)
+        msg = f"No module named {fullname!r}: {self._advice(fullname)}"
+        raise _Missing(msg, name=fullname)
 
     def _advice(self, name: str) -> str:
         advice = MODULES.get(name) or _THIRD_PARTY.get(name)

@@ -5,7 +5,7 @@ Installed before the library is imported, so that every module that takes a func
 
 from __future__ import annotations
 
-import datetime
+import datetime  # noqa: ICN001  # the name that help() shows
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -71,9 +71,7 @@ def _get_clock_info(name: str, /) -> SimpleNamespace:
         msg = "unknown clock"
         raise ValueError(msg)
     wall = name == "time"
-    return SimpleNamespace(
-        implementation="the host's clock", monotonic=not wall, adjustable=wall, resolution=1e-9
-    )
+    return SimpleNamespace(implementation="the host's clock", monotonic=not wall, adjustable=wall, resolution=1e-9)
 
 
 _gmtime, _ctime, _asctime, _strftime = time.gmtime, time.ctime, time.asctime, time.strftime

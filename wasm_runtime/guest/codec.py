@@ -153,7 +153,7 @@ def _inherited(value: object) -> Callable[[object, int], object]:
             row = _OUT[base]
             return lambda value, depth: row(value, depth)
         if base is str or base is float:
-            return lambda value, _depth: base(value)  # type: ignore[call-overload]
+            return lambda value, _depth: base(value)  # type: ignore[arg-type]
     described = _describe(value)
     if described is not None:
         return lambda _value, depth: _record_out(described, depth)

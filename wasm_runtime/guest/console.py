@@ -30,7 +30,7 @@ class _Door(io.RawIOBase):
 
 
 def _console() -> io.TextIOWrapper:
-    buffer = io.BufferedWriter(_Door())
+    buffer = io.BufferedWriter(_Door())  # type: ignore[type-var]  # it is a raw stream
     return io.TextIOWrapper(buffer, "utf-8", "backslashreplace", newline="\n", line_buffering=True)
 
 
@@ -48,7 +48,7 @@ def reset() -> None:
     if _current.closed:
         _current = _console()
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = _current  # type: ignore[misc]
-    sys.stdin = sys.__stdin__ = _nobody  # type: ignore[misc]
+    sys.stdin = sys.__stdin__ = _nobody  # type: ignore[misc,assignment]
     builtins.input = _input
 
 

@@ -54,7 +54,7 @@ def install_generators() -> None:
 
     from_stream.__name__ = from_stream.__qualname__ = "seed"
     random.Random.seed = from_stream  # type: ignore[method-assign]
-    random.seed = random._inst.seed  # type: ignore[attr-defined]  # noqa: SLF001  # a bound method of before
+    random.seed = random._inst.seed  # noqa: SLF001  # a bound method of before
     random.Random.__new__ = unseeded  # type: ignore[method-assign,assignment]
     uuid.getnode = _node
 
@@ -72,7 +72,7 @@ def _node() -> int:
 
 def reseed(fresh: bytes) -> None:
     """Begin a run: everything random follows from this seed."""
-    global _seed, _drawn  # noqa: PLW0603  # one room, one stream
+    global _seed, _drawn  # one room, one stream
     _seed, _drawn = fresh, 0
     # The functions of the module are methods of this one generator.
     sys.modules["random"]._inst.seed(int.from_bytes(fresh))  # noqa: SLF001

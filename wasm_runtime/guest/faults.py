@@ -19,7 +19,8 @@ class ToolError(Exception):
 
 def describe(error: BaseException) -> dict[str, object]:
     """What a host needs to know of an exception that ended a program: `kind`, `type`, `message`, `frames`
-    (pairs of line and function, outermost first) and `offset`."""
+    (pairs of line and function, outermost first) and `offset`.
+    """
     frames = _frames(error.__traceback__)
     offset = None
     if isinstance(error, SyntaxError) and error.filename == FILENAME:

@@ -10,12 +10,51 @@ from .patching import replace
 
 _ADVICE = "there are no files in the sandbox; keep data in variables and use the tools"
 
-_READING = "stat lstat access readlink listdir scandir chdir open statvfs pathconf".split()
-_WRITING = "mkdir rmdir rename replace remove unlink link symlink utime truncate chmod chown mknod mkfifo".split()
-_BY_NUMBER = (
-    "close dup dup2 fdatasync fdopen fstat fstatvfs fsync ftruncate isatty lseek openat pipe pread preadv pwrite "
-    "pwritev read readv write writev fpathconf get_blocking set_blocking posix_fadvise posix_fallocate"
-).split()
+_READING = ["stat", "lstat", "access", "readlink", "listdir", "scandir", "chdir", "open", "statvfs", "pathconf"]
+_WRITING = [
+    "mkdir",
+    "rmdir",
+    "rename",
+    "replace",
+    "remove",
+    "unlink",
+    "link",
+    "symlink",
+    "utime",
+    "truncate",
+    "chmod",
+    "chown",
+    "mknod",
+    "mkfifo",
+]
+_BY_NUMBER = [
+    "close",
+    "dup",
+    "dup2",
+    "fdatasync",
+    "fdopen",
+    "fstat",
+    "fstatvfs",
+    "fsync",
+    "ftruncate",
+    "isatty",
+    "lseek",
+    "openat",
+    "pipe",
+    "pread",
+    "preadv",
+    "pwrite",
+    "pwritev",
+    "read",
+    "readv",
+    "write",
+    "writev",
+    "fpathconf",
+    "get_blocking",
+    "set_blocking",
+    "posix_fadvise",
+    "posix_fallocate",
+]
 
 
 def missing(path: object = None, *_: object, **_options: object) -> NoReturn:

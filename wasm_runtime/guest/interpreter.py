@@ -61,11 +61,11 @@ def run(source: str, stack: int) -> Ending:
     ending = Ending()
     sys.setrecursionlimit(stack + _OWN_FRAMES)
     # An entry without a modification time is kept as it is: tracebacks inside show the program's lines.
-    linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)  # type: ignore[assignment]
+    linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
     before = dict(_globals)
     try:
         code = _compile(source)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  # the host must be told of everything
         ending.error = error
         ending.unreadable = True
         return ending
@@ -76,7 +76,7 @@ def run(source: str, stack: int) -> Ending:
         ending.exit_code = _exit_code(leaving)
         if ending.exit_code != 0:
             ending.error = leaving
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  # the host must be told of everything
         ending.error = error
     ending.bound = [
         name

@@ -19,20 +19,82 @@ from types import ModuleType
 from . import absent
 
 _AT_NEED = frozenset(
-    """
-    __hello__ __phello__ _aix_support _android_support _apple_support _ios_support _osx_support _pydatetime
-    _pydecimal _pyio _pyrepl _py_warnings antigravity bdb cmd code compileall dbm doctest ensurepip ftplib
-    imaplib mailbox modulefinder nturl2path pdb poplib profile pstats pyclbr pydoc_data rlcompleter site smtplib
-    socketserver sre_compile sre_constants sre_parse tabnanny this trace tracemalloc unittest wsgiref xmlrpc zipapp
-    """.split()
+    [
+        "__hello__",
+        "__phello__",
+        "_aix_support",
+        "_android_support",
+        "_apple_support",
+        "_ios_support",
+        "_osx_support",
+        "_pydatetime",
+        "_pydecimal",
+        "_pyio",
+        "_pyrepl",
+        "_py_warnings",
+        "antigravity",
+        "bdb",
+        "cmd",
+        "code",
+        "compileall",
+        "dbm",
+        "doctest",
+        "ensurepip",
+        "ftplib",
+        "imaplib",
+        "mailbox",
+        "modulefinder",
+        "nturl2path",
+        "pdb",
+        "poplib",
+        "profile",
+        "pstats",
+        "pyclbr",
+        "pydoc_data",
+        "rlcompleter",
+        "site",
+        "smtplib",
+        "socketserver",
+        "sre_compile",
+        "sre_constants",
+        "sre_parse",
+        "tabnanny",
+        "this",
+        "trace",
+        "tracemalloc",
+        "unittest",
+        "wsgiref",
+        "xmlrpc",
+        "zipapp",
+    ]
 )
 """Top-level modules that wait on the shelf: seldom used, or with an effect when they are imported."""
 
 _ENCODINGS = frozenset(
-    """
-    aliases ascii base64_codec charmap cp1252 cp437 hex_codec idna iso8859_1 iso8859_15 latin_1 punycode
-    raw_unicode_escape rot_13 unicode_escape utf_16 utf_16_be utf_16_le utf_32 utf_7 utf_8 utf_8_sig
-    """.split()
+    [
+        "aliases",
+        "ascii",
+        "base64_codec",
+        "charmap",
+        "cp1252",
+        "cp437",
+        "hex_codec",
+        "idna",
+        "iso8859_1",
+        "iso8859_15",
+        "latin_1",
+        "punycode",
+        "raw_unicode_escape",
+        "rot_13",
+        "unicode_escape",
+        "utf_16",
+        "utf_16_be",
+        "utf_16_le",
+        "utf_32",
+        "utf_7",
+        "utf_8",
+        "utf_8_sig",
+    ]
 )
 """The encodings that are imported early; the others wait on the shelf."""
 
@@ -55,11 +117,13 @@ class Shelf(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None, /
     ) -> importlib.machinery.ModuleSpec | None:
+        """The module's spec, if it is on the shelf."""
         if fullname not in self._codes:
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=fullname in self._packages)
 
     def exec_module(self, module: ModuleType) -> None:
+        """Run the module's code."""
         code = marshal.loads(zlib.decompress(self._codes[module.__name__]))  # noqa: S302  # our own
         exec(code, module.__dict__)  # noqa: S102  # this is what importing is
 
@@ -114,7 +178,7 @@ def close(shelf: Shelf) -> None:
             del sys.modules[name]
     sys.meta_path[:] = [
         importlib.machinery.BuiltinImporter,
-        importlib.machinery.FrozenImporter,  # type: ignore[list-item]
+        importlib.machinery.FrozenImporter,
         shelf,
         absent.Absent(frozenset(sys.stdlib_module_names)),
     ]

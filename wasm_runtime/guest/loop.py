@@ -66,9 +66,9 @@ def install() -> None:
 
         def get_event_loop(self) -> asyncio.AbstractEventLoop:
             """The current loop; a program outside of one is given one, as it was for many years."""
-            if self._local._loop is None:
+            if self._local._loop is None:  # noqa: SLF001
                 self.set_event_loop(self.new_event_loop())
             return super().get_event_loop()  # type: ignore[no-any-return]
 
     asyncio.events._set_event_loop_policy(Policy())  # type: ignore[attr-defined]  # noqa: SLF001
-    asyncio.SelectorEventLoop = asyncio.EventLoop = Loop  # type: ignore[misc,assignment,attr-defined]
+    asyncio.SelectorEventLoop = asyncio.EventLoop = Loop  # type: ignore[assignment,attr-defined]

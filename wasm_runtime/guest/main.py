@@ -13,7 +13,15 @@ from . import clock, entropy, world
 clock.install()
 entropy.install_stream()
 
-from . import exchange, faults, interpreter, library, loop, snapshot, system, zones  # noqa: E402
+from . import library, snapshot  # noqa: E402
+
+shelf = library.load()
+importlib.import_module("componentize_py_async_support")  # its runtime asks for it after this module
+
+# What every run uses comes last, in memory that holds nothing else.
+snapshot.fill()
+
+from . import exchange, faults, interpreter, loop, system, zones  # noqa: E402
 
 _REHEARSED = (
     "1+1",
@@ -40,12 +48,11 @@ def _rehearse(source: str) -> None:
 
 
 _terminal = sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__, sys.__stdin__
-shelf = library.load()
-importlib.import_module("componentize_py_async_support")  # its runtime asks for it after this module
 entropy.install_generators()
 zones.install()
 loop.install()
 interpreter.install()
+faults.ToolError.__module__ = "builtins"
 builtins.ToolError = faults.ToolError  # type: ignore[attr-defined]
 library.close(shelf)
 system.install()
@@ -53,4 +60,4 @@ snapshot.settle(_rehearse, _REHEARSED)
 # Until the snapshot is taken, what goes wrong must reach whoever makes the component.
 sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__, sys.__stdin__ = _terminal  # type: ignore[misc]
 world.open_doors()
-snapshot.compact()
+snapshot.take()

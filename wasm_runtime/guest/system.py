@@ -79,9 +79,9 @@ def _patch_locks() -> None:
     kind = type(_thread.allocate_lock())
     acquire_now = kind.acquire
 
-    def acquire(self: Any, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT002  # threading's own
+    def acquire(self: Any, blocking: bool = True, timeout: float = -1) -> bool:
         """Acquire the lock; there is nobody else who could release it."""
-        if acquire_now(self, False):  # noqa: FBT003
+        if acquire_now(self, False):
             return True
         if not blocking:
             return False
@@ -104,6 +104,7 @@ class InlineExecutor(Executor):
         self._open = True
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call it; the future holds what came of it."""
         if not self._open:
             msg = "cannot schedule new futures after shutdown"
             raise RuntimeError(msg)
@@ -116,6 +117,7 @@ class InlineExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002  # Executor's own
+        """Take nothing more."""
         self._open = False
 
 
@@ -127,7 +129,7 @@ def install() -> None:
     files.install()
     replace(_thread.start_new_thread, _no_threads)
     replace(_thread.start_joinable_thread, _no_threads)  # type: ignore[attr-defined]
-    replace(os._exit, _leave)  # noqa: SLF001
+    replace(os._exit, _leave)
     replace(os.abort, _abort)
     replace(select.select, _no_network)
     replace(select.poll, _no_network)
@@ -138,7 +140,7 @@ def install() -> None:
     # Nobody presses a key here: asyncio then leaves the handler alone.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.breakpointhook = _no_debugger
-    builtins.exit = builtins.quit = sys.exit
+    builtins.exit = builtins.quit = sys.exit  # type: ignore[assignment]
     # Models write "\d" all day; the text means what they think it means.
     warnings.simplefilter("ignore", SyntaxWarning)
     os.environ.clear()

@@ -28,6 +28,7 @@ class Tool:
         self._depth = depth
 
     def __call__(self, *args: object, **kwargs: object) -> object:
+        """Call the tool."""
         return _through(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
 
     def __repr__(self) -> str:
@@ -43,6 +44,7 @@ class AwaitableTool(Tool):
     """A tool whose calls are awaited."""
 
     def __call__(self, *args: object, **kwargs: object) -> Call:
+        """A call of the tool, to be awaited."""
         return Call(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
 
 
@@ -54,6 +56,7 @@ class Call(Coroutine[Any, Any, object]):
         self._arguments: str | None = arguments
 
     def send(self, _value: object, /) -> NoReturn:
+        """Make the call: it is done in one step."""
         if self._arguments is None:
             msg = f"this call of {self._name} was awaited already"
             raise RuntimeError(msg)
@@ -61,10 +64,12 @@ class Call(Coroutine[Any, Any, object]):
         raise StopIteration(_through(self._name, arguments))
 
     def throw(self, error: Any, *_: Any) -> NoReturn:
+        """Give the call up."""
         self.close()
         raise error
 
     def close(self) -> None:
+        """Never make the call."""
         self._arguments = None
 
     def __await__(self) -> Generator[Any, Any, object]:
@@ -112,6 +117,7 @@ class Tools(Mapping[str, Tool]):
         return name in self._tools
 
     def get(self, name: str, default: Any = None, /) -> Any:
+        """The tool of that name, or the default."""
         return self._tools.get(name, default)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

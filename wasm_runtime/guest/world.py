@@ -27,12 +27,12 @@ def write(text: str) -> None:
 
 def now() -> int:
     """The wall clock, in nanoseconds since the epoch."""
-    return wit_world.now() if _opened else 0  # type: ignore[no-any-return]
+    return wit_world.now() if _opened else 0
 
 
 def monotonic() -> int:
     """A clock that never goes back, in nanoseconds."""
-    return wit_world.monotonic() if _opened else 0  # type: ignore[no-any-return]
+    return wit_world.monotonic() if _opened else 0
 
 
 def open_doors() -> None:

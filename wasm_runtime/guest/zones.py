@@ -30,8 +30,8 @@ def install() -> None:
     for name in (importlib.resources.files("tzdata") / "zones").read_text().split():
         data = _file(root, name).read_bytes()
         _zones[name] = same.setdefault(data, data)
-    common = zoneinfo._common  # type: ignore[attr-defined]  # noqa: SLF001  # both implementations load through it
-    common.load_tzdata = _load
+    common = zoneinfo._common  # noqa: SLF001  # both implementations load through it
+    common.load_tzdata = _load  # type: ignore[assignment]
     zoneinfo.reset_tzpath([])
     zoneinfo.available_timezones = _available
 
