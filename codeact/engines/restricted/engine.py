@@ -9,7 +9,7 @@ from contextvars import copy_context
 from types import CodeType, CoroutineType, ModuleType
 from typing import Any
 
-from codeact.engines import Doors, Fault, Frame, Outcome
+from codeact.engines import Doors, Fault, Frame, Kind, Outcome
 from codeact.engines.restricted.grants import make_builtins
 from codeact.engines.restricted.meter import Stopped
 from codeact.engines.restricted.policy import Policy, Violation
@@ -54,7 +54,14 @@ class RestrictedInstance:
         meter.finish()
         frames = outcome.fault.frames if outcome.fault else ()
         if meter_fault is not None:
-            fault = Fault(meter_fault.kind, meter_fault.type, meter_fault.message, meter_fault.frames or frames, None, meter_fault.hint)
+            fault = Fault(
+                meter_fault.kind,
+                meter_fault.type,
+                meter_fault.message,
+                meter_fault.frames or frames,
+                None,
+                meter_fault.hint,
+            )
             return Outcome(fault=fault, bound=outcome.bound, fuel=meter.fuel)
         return Outcome(
             outcome.value, outcome.fault, outcome.finished, outcome.bound, outcome.exit_code, meter.fuel, outcome.memory
@@ -91,7 +98,9 @@ class RestrictedInstance:
         bound = tuple(
             name
             for name, found in world.globals.items()
-            if name[:1] not in "_." and type(found) is not ModuleType and (name not in before or before[name] is not found)
+            if name[:1] not in "_."
+            and type(found) is not ModuleType
+            and (name not in before or before[name] is not found)
         )
         return Outcome(value, fault, finished, bound, exit_code)
 
@@ -147,7 +156,7 @@ class RestrictedInstance:
             Sizes(_MESSAGE, self._world.meter.tick).walk(BaseException.args.__get__(error))  # type: ignore[attr-defined]
         except BaseException:  # noqa: BLE001 - too large to be shown
             told = describe(RuntimeError().with_traceback(error.__traceback__))
-            kind = "memory" if isinstance(error, MemoryError) else "runtime"
+            kind: Kind = "memory" if isinstance(error, MemoryError) else "runtime"
             return Fault(kind, type(error).__name__, "(its text is too large to be shown)", _frames(told))
         told = describe(error)
         return Fault(told["kind"], str(told["type"]), str(told["message"]), _frames(told))  # type: ignore[arg-type]

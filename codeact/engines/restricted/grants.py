@@ -71,7 +71,7 @@ class _Type:
         return "<class 'type'>"
 
 
-def make_builtins(world: World) -> dict[str, Any]:
+def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
     """The builtins of one world, guards included."""
     sizes = Sizes(world.limits.memory, world.meter.tick)
     text = Text(sizes)
@@ -143,12 +143,12 @@ def make_builtins(world: World) -> dict[str, Any]:
             for part in iterable:
                 meter.tick()
                 sizes.take(8 * (len(made) + len(part)))
-                made = made + part if type(part) is not list else (made.extend(part) or made)
+                made += part
             return made
         for part in iterable:
             meter.tick()
             sizes.sum(start, part)
-            start = start + part  # noqa: PLR6104 - a new object at every step, as `sum` makes it
+            start = start + part
         return start
 
     def hashed(value: Any) -> int:
@@ -179,7 +179,9 @@ def make_builtins(world: World) -> dict[str, Any]:
 
     def show(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
         del flush
-        line = (" " if sep is None else sep).join([text.str(value) for value in values]) + ("\n" if end is None else end)
+        line = (" " if sep is None else sep).join([text.shown(value) for value in values]) + (
+            "\n" if end is None else end
+        )
         if file is None:
             world.write(line)
         else:
@@ -205,7 +207,7 @@ def make_builtins(world: World) -> dict[str, Any]:
         {
             ".sized": text.call,
             ".join": text.join,
-            ".str": text.str,
+            ".str": text.shown,
             ".int": integer,
             ".bytes": byte_string(bytes),
             ".bytearray": byte_string(bytearray),
@@ -243,5 +245,3 @@ def make_builtins(world: World) -> dict[str, Any]:
     world.builtins = granted
     world.stand_ins = stand_ins
     return granted
-
-

@@ -18,29 +18,40 @@ from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.codec import Record
 
+_OBJECT_REPR: Any = object.__repr__
+_set = object.__setattr__
 NUMBERS = frozenset({int, float, bool, complex})
 SCALARS = frozenset({int, float, str, bool, type(None), bytes, complex})
 NESTED = 50
 """Levels of type arguments, and of iterators over iterators."""
 
-_WORD = 1 << 62
 _CLASS_DICT: Any = type.__dict__["__dict__"]
 
 
 def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
     """The guards of one world, by the names that the policy calls them."""
-    own = world.own
+    return {
+        **_operators(sizes, text),
+        **_attributes(world, text),
+        **_classes(world),
+        ".numbers": NUMBERS,
+        ".scalars": SCALARS,
+        ".type": type,
+        ".slice": slice,
+        ".tick": world.meter.tick,
+    }
 
-    # --- operators -------------------------------------------------------------------------------------------
 
+def _operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901 - a table of closures
     def mul(a: Any, b: Any) -> Any:
-        ta = type(a)
-        if ta is float:
-            return a * b
-        if ta is int and type(b) is int:
-            if -_WORD < a < _WORD and -_WORD < b < _WORD:
+        # Literals of one machine digit: the interpreter compares them in place.
+        if type(a) is int:
+            if type(b) is int:
+                if -1073741823 < a < 1073741823 and -1073741823 < b < 1073741823:  # noqa: PLR2004
+                    return a * b
+            elif type(b) is float:
                 return a * b
-        elif type(b) is float:
+        elif type(a) is float:
             return a * b
         sizes.product(a, b)
         return a * b
@@ -99,7 +110,7 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
         target[key] = in_place[operation](target[key], value)
 
     def attribute_in_place(operation: str, target: Any, name: str, value: Any) -> None:
-        object_setattr(target, name, in_place[operation](getattr(target, name), value))
+        _set(target, name, in_place[operation](getattr(target, name), value))
 
     def eq(a: Any, b: Any) -> Any:
         if type(a) not in SCALARS and type(b) not in SCALARS:
@@ -111,7 +122,26 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
             sizes.walk(a)
         return a != b
 
-    # --- attributes ------------------------------------------------------------------------------------------
+    return {
+        ".mul": mul,
+        ".pow": power,
+        ".lshift": lshift,
+        ".mod": mod,
+        ".add": add,
+        ".imul": imul,
+        ".iadd": iadd,
+        ".ipow": ipow,
+        ".ilshift": ilshift,
+        ".imod": imod,
+        ".item_in_place": item_in_place,
+        ".attribute_in_place": attribute_in_place,
+        ".eq": eq,
+        ".ne": ne,
+    }
+
+
+def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
+    own = world.own
 
     def is_own(target: Any) -> bool:
         return type(target) in own or (isinstance(target, type) and target in own)
@@ -121,7 +151,9 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
             return getattr(target, name)
         if is_own(target) or type(target) is super:
             return getattr(target, name)
-        if name in RECORD_NAMES and (isinstance(target, tuple) or (isinstance(target, type) and issubclass(target, tuple))):
+        if name in RECORD_NAMES and (
+            isinstance(target, tuple) or (isinstance(target, type) and issubclass(target, tuple))
+        ):
             return getattr(target, name)
         msg = f"the private attribute {name} of {_noun(target)} cannot be used"
         raise AttributeError(msg)
@@ -143,7 +175,7 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
             if isinstance(target, type):
                 return set_past_class
             if type(target) is super:
-                return partial(set_past_class, target.__self__)
+                return partial(set_past_class, target.__self__)  # type: ignore[attr-defined]
         elif isinstance(target, type) or type(target) is super or is_own(target):
             return getattr(target, name)
         msg = f"the attribute {name} of {_noun(target)} cannot be used"
@@ -231,7 +263,7 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
         setattr(checked_name(target, name), name, value)
 
     def set_past_class(target: Any, name: Any, value: Any) -> None:
-        object_setattr(checked_name(target, name), name, value)
+        _set(checked_name(target, name), name, value)
 
     def delete_attribute(target: Any, name: Any) -> None:
         delattr(checked_name(target, name), name)
@@ -248,7 +280,24 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
         msg = f"{_noun(target)} shows no fields"
         raise TypeError(msg)
 
-    # --- classes ---------------------------------------------------------------------------------------------
+    return {
+        ".private": private,
+        ".special": special,
+        ".guarded": guarded,
+        ".writable": writable,
+        ".getattr": get_attribute,
+        ".hasattr": has_attribute,
+        ".setattr": set_attribute,
+        ".set_past_class": set_past_class,
+        ".delattr": delete_attribute,
+        ".read": read,
+        ".vars": fields,
+        ".receiver": receiver,
+    }
+
+
+def _classes(world: World) -> dict[str, Any]:  # noqa: C901 - a table of closures
+    own = world.own
 
     def register(cls: Any) -> Any:
         """Register a class that a class statement has just made."""
@@ -261,7 +310,7 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
             if cls not in own and _CLASS_DICT.__get__(cls).get("__module__") == world.module:
                 own.add(cls)
             # Only now: a decorator that writes a `__repr__` leaves one that is there alone.
-            if cls in own and cls.__repr__ is object.__repr__:
+            if cls in own and cls.__repr__ is _OBJECT_REPR:
                 type.__setattr__(cls, "__repr__", _plain_repr)
         return cls
 
@@ -293,47 +342,14 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
             return value
         return _Ready(value)
 
-    object_setattr = object.__setattr__
-    table: dict[str, Any] = {
-        ".mul": mul,
-        ".pow": power,
-        ".lshift": lshift,
-        ".mod": mod,
-        ".add": add,
-        ".imul": imul,
-        ".iadd": iadd,
-        ".ipow": ipow,
-        ".ilshift": ilshift,
-        ".imod": imod,
-        ".item_in_place": item_in_place,
-        ".attribute_in_place": attribute_in_place,
-        ".eq": eq,
-        ".ne": ne,
-        ".private": private,
-        ".special": special,
-        ".guarded": guarded,
-        ".writable": writable,
+    return {
         ".own": register,
         ".still_own": still_own,
         ".metaclass": metaclass,
         ".class_name": class_name,
         ".alias": alias,
         ".awaitable": awaitable,
-        ".numbers": NUMBERS,
-        ".scalars": SCALARS,
-        ".type": type,
-        ".slice": slice,
-        ".tick": world.meter.tick,
-        ".getattr": get_attribute,
-        ".hasattr": has_attribute,
-        ".setattr": set_attribute,
-        ".set_past_class": set_past_class,
-        ".delattr": delete_attribute,
-        ".read": read,
-        ".vars": fields,
-        ".receiver": receiver,
     }
-    return table
 
 
 _OPEN: frozenset[type] = frozenset({Record, FunctionType, SimpleNamespace})
@@ -349,8 +365,9 @@ class _Ready:
         self._value = value
 
     def __await__(self) -> Iterator[Any]:
-        return self._value
-        yield
+        if False:
+            yield
+        return self._value  # type: ignore[no-any-return]
 
 
 def _plain_repr(self: object) -> str:

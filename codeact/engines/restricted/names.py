@@ -1,5 +1,4 @@
-"""What a name may lead to: one table, read by the policy for names in the text and by the guards for names at
-run time.
+"""What a name may lead to: one table, read by the policy in the text and by the guards at run time.
 
 Every attribute name falls into one class. `free` names are read without a guard, because no object that is granted
 carries anything harmful under them. The others need the object to be judged, or are refused.

@@ -1,3 +1,4 @@
+# ruff: noqa: N802 - the visitor's methods are named after the nodes
 """Operators: which of them need a guard, and the cheapest form of it.
 
 A call of a guard costs more than the operator. So a guard is left out where the text shows that nothing can grow, and
@@ -94,11 +95,15 @@ class Operations(RestrictingNodeTransformer):
         operator = self.text(guard[1:], node)
         if isinstance(target, ast.Subscript):
             place = [target.value, _index(target.slice)]
-            call = self.guard(".item_in_place", node, [operator, *(self.visit(part) for part in place), self.visit(node.value)])
+            call = self.guard(
+                ".item_in_place", node, [operator, *(self.visit(part) for part in place), self.visit(node.value)]
+            )
         elif isinstance(target, ast.Attribute):
             writable = self.visit(target)
             call = self.guard(
-                ".attribute_in_place", node, [operator, writable.value, self.text(target.attr, target), self.visit(node.value)]
+                ".attribute_in_place",
+                node,
+                [operator, writable.value, self.text(target.attr, target), self.visit(node.value)],
             )
         else:
             return self.node_contents_visit(node)

@@ -1,3 +1,4 @@
+# ruff: noqa: N802, N815 - the visitor's methods are named after the nodes
 """The policy: what a program's text may say, and how it is rewritten to say it safely.
 
 Refusal is the default: a syntax node without a `visit_` method does not pass. Guards are called by names that begin
@@ -198,7 +199,12 @@ class Policy(Operations):
         """Items need no guard; a type with arguments is bounded in depth."""
         value = node.value
         node = self.node_contents_visit(node)
-        if isinstance(node.ctx, ast.Load) and isinstance(value, ast.Name) and value.id in _ALIASES and self.builtin(value.id):
+        if (
+            isinstance(node.ctx, ast.Load)
+            and isinstance(value, ast.Name)
+            and value.id in _ALIASES
+            and self.builtin(value.id)
+        ):
             return self.guard(".alias", node, [value, node.slice])
         return node
 
@@ -225,7 +231,9 @@ class Policy(Operations):
         node = self.node_contents_visit(node)
         spec = node.format_spec
         if node.conversion != -1:
-            node.value = self.guard({114: ".repr", 115: ".str", 97: ".ascii"}[node.conversion], node.value, [node.value])
+            node.value = self.guard(
+                {114: ".repr", 115: ".str", 97: ".ascii"}[node.conversion], node.value, [node.value]
+            )
             node.conversion = -1
         elif spec is None and not constant:
             node.value = self.guard(".text", node.value, [node.value])
@@ -276,7 +284,9 @@ class Policy(Operations):
 
     def visit_TryStar(self, node: ast.AST) -> ast.AST:
         """Refused: some interpreters confuse types in it."""
-        self.refuse(node, "except* cannot be used", "write `except ExceptionGroup as group:` and look at group.exceptions")
+        self.refuse(
+            node, "except* cannot be used", "write `except ExceptionGroup as group:` and look at group.exceptions"
+        )
         return node
 
     # --- definitions -----------------------------------------------------------------------------------------
@@ -306,7 +316,9 @@ class Policy(Operations):
         if not parameters or not self._scopes or not isinstance(self._scopes[-1], ast.ClassDef):
             return None
         name = parameters[0].arg
-        if node.name == "__new__" or any(isinstance(found, ast.Name) and found.id == "staticmethod" for found in node.decorator_list):
+        if node.name == "__new__" or any(
+            isinstance(found, ast.Name) and found.id == "staticmethod" for found in node.decorator_list
+        ):
             return None
         rest: list[Any] = [*parameters[1:], *node.args.kwonlyargs, *node.body]
         if node.args.vararg or node.args.kwarg:

@@ -6,20 +6,22 @@ from collections import deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from sys import getsizeof
+from itertools import chain
 from typing import Any, NoReturn
 
 INT_BITS = 1 << 21
 """Bits of the largest integer. Dividing two of that size takes about a second, which nothing can interrupt."""
 
-WALK = 1_000_000
-"""Containers that are followed when a structure is shown or compared as a whole."""
+WALK = 3_000_000
+"""Parts that are followed when a structure is shown or compared as a whole."""
 
 EXPONENT = 1_000_000
 """The largest exponent of a Decimal that is written out as an integer."""
 
 _WORK = 1_000_000_000
-_SCALARS = frozenset({int, float, bool, type(None), complex, str, bytes})
+_NUMERIC = frozenset({int, float, bool, type(None), complex})
+_NESTING: tuple[Any, ...] = (list, tuple, set, frozenset)
+_LENGTH: dict[type, Any] = {str: str.__len__, bytes: bytes.__len__}
 _TEXTS = (str, bytes, bytearray)
 _SEQUENCES = (str, bytes, bytearray, list, tuple, deque)
 
@@ -48,7 +50,9 @@ class Sizes:
     def bits(self, wanted: int) -> None:
         """Ask for an integer of so many bits."""
         if wanted > INT_BITS:
-            msg = f"memory limit for one integer reached: about {_rounded(wanted)} bits, at most {INT_BITS:,} are allowed"
+            msg = (
+                f"memory limit for one integer reached: about {_rounded(wanted)} bits, at most {INT_BITS:,} are allowed"
+            )
             raise MemoryError(msg)
 
     def work(self, steps: int, what: str) -> None:
@@ -97,49 +101,42 @@ class Sizes:
         Raises:
             MemoryError: it is more than one operation may take.
         """
-        if type(value) in _SCALARS:
-            return getsizeof(value)
-        tick = self._tick
+        # Level by level, so that the interpreter's C code does the counting: structures that are shown are mostly
+        # flat and wide.
         total = 0
         left = WALK
-        pending = [value]
-        while pending:
-            item = pending.pop()
-            tick()
-            kind = type(item)
-            if kind is dict or kind is list:
-                parts = item if kind is list else item.values()
-            elif isinstance(item, dict):
-                parts = dict.values(item)
-            elif isinstance(item, (list, tuple, set, frozenset)):
-                parts = list(_base(item).__iter__(item))
-            else:
-                total += _length(item)
-                continue
-            total += sum(map(getsizeof, parts))
-            if not _SCALARS.issuperset(map(type, parts)):
-                pending += [part for part in parts if type(part) not in _SCALARS]
-            if isinstance(item, dict):
-                total += sum(map(getsizeof, dict.keys(item)))
-                pending += [key for key in dict.keys(item) if type(key) is tuple]
-            left -= 1
-            if total > self.limit or not left:
+        level = [value]
+        while level:
+            parts: list[Any] = []
+            total += _spread(level, parts) + 2 * len(parts)
+            level = [part for part in parts if type(part) not in _NUMERIC]
+            left -= len(level)
+            for _ in range(0, len(level), 100):
+                self._tick()
+            if left < 0:
+                self.refuse(f"the structure has more than {WALK:,} parts when everything it shares is counted")
+            if total > self.limit:
                 break
-        if not left:
-            self.refuse(f"the structure has more than {WALK:,} parts when everything it shares is counted")
-        self.take(total // 4)
-        return total // 4
+        self.take(total)
+        return total
 
 
-def _base(item: Any) -> Any:
-    for base in (list, tuple, set):
-        if isinstance(item, base):
-            return base
-    return frozenset
-
-
-def _length(item: Any) -> int:
-    return 4 * len(item) if isinstance(item, _TEXTS) else 4
+def _spread(level: list[Any], parts: list[Any]) -> int:
+    """Put what the containers of a level hold into `parts`; gives the length of the texts among them."""
+    total = 0
+    kinds = set(map(type, level))
+    for kind in kinds:
+        group = level if len(kinds) == 1 else [item for item in level if type(item) is kind]
+        if issubclass(kind, _TEXTS):
+            total += sum(map(_LENGTH.get(kind, len), group))
+        elif issubclass(kind, dict):
+            parts += chain.from_iterable(map(dict.keys, group))
+            parts += chain.from_iterable(map(dict.values, group))
+        else:
+            for base in _NESTING:
+                if issubclass(kind, base):
+                    parts += chain.from_iterable(map(base.__iter__, group))
+    return total
 
 
 def _bytes(value: Any) -> int:

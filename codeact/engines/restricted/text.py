@@ -51,25 +51,25 @@ class Text:
 
     def show(self, value: Any) -> Any:
         """A value as an f-string shows it: plain values stay as they are."""
-        return value if type(value) in _PLAIN else self._shown(value, format)
+        return value if type(value) in _PLAIN else self._show(value, format)
 
-    def str(self, value: Any = "", *more: Any, **named: Any) -> Any:
+    def shown(self, value: Any = "", *more: Any, **named: Any) -> Any:
         """`str(value)`."""
         if type(value) in _PLAIN and not more and not named:
             return str(value)
         if more or named:
             return self._decode(value, *more, **named)
-        return self._shown(value, str)
+        return self._show(value, str)
 
     def repr(self, value: Any) -> Any:
         """`repr(value)`."""
-        return repr(value) if type(value) in _PLAIN else self._shown(value, repr)
+        return repr(value) if type(value) in _PLAIN else self._show(value, repr)
 
     def ascii(self, value: Any) -> Any:
         """`ascii(value)`."""
-        return self._shown(value, ascii)
+        return self._show(value, ascii)
 
-    def _shown(self, value: Any, how: Callable[[Any], Any]) -> Any:
+    def _show(self, value: Any, how: Callable[[Any], Any]) -> Any:
         self._sizes.walk(value)
         return self.clean(how(value))
 
@@ -83,7 +83,7 @@ class Text:
             self.widths(spec)
         self._sizes.exponent(value)
         if spec == "":
-            return self.str(value)
+            return self.shown(value)
         return format(value, spec)
 
     def percent(self, template: Any, values: Any) -> Any:
@@ -98,7 +98,11 @@ class Text:
         for item in items:
             self._sizes.exponent(item)
         if not _PLAIN.issuperset(map(type, items)) or len(shown) > _LARGE:
-            self._sizes.take(self._sizes.walk(values) * max(1, shown.count("%")) if isinstance(values, dict) else self._sizes.walk(values))
+            self._sizes.take(
+                self._sizes.walk(values) * max(1, shown.count("%"))
+                if isinstance(values, dict)
+                else self._sizes.walk(values)
+            )
         result = template % values
         return self.clean(result) if isinstance(result, str) else result
 
@@ -116,7 +120,7 @@ class Text:
     def method(self, target: Any, name: str) -> Callable[..., Any] | None:
         """What stands in for a method of text, bytes, integers or files; None when the target is none of these."""
         if type(target) is super:
-            target = target.__self__
+            target = target.__self__  # type: ignore[attr-defined]
         if isinstance(target, type):
             kinds = _owners(name)
             if issubclass(target, kinds):
@@ -159,7 +163,8 @@ class Text:
         except TypeError:
             wanted = 0
         self._sizes.take(wanted)
-        return (str if isinstance(target, str) else bytes if isinstance(target, bytes) else bytearray).join(target, items)  # type: ignore[arg-type]
+        kind: Any = next(kind for kind in _TEXTS if isinstance(target, kind))
+        return kind.join(target, items)
 
     def _judge_center(self, _target: Any, width: Any = 0, *_: Any) -> None:
         if isinstance(width, int):
@@ -228,7 +233,12 @@ class Text:
 
     def _format(self, template: Any, args: Any, named: Any) -> Any:
         plain = str.__str__(template)
-        if self._is_simple(plain) and _PLAIN.issuperset(map(type, args)) and type(named) is dict and _PLAIN.issuperset(map(type, named.values())):
+        if (
+            self._is_simple(plain)
+            and _PLAIN.issuperset(map(type, args))
+            and type(named) is dict
+            and _PLAIN.issuperset(map(type, named.values()))
+        ):
             return plain.format(*args, **named)
         return _Judged(self).vformat(plain, args, named)
 
@@ -278,7 +288,7 @@ class _Judged(Formatter):
         if conversion == "r":
             return self._text.repr(value)
         if conversion == "s":
-            return self._text.str(value)
+            return self._text.shown(value)
         if conversion == "a":
             return self._text.ascii(value)
         return super().convert_field(value, conversion)

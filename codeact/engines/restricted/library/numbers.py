@@ -24,7 +24,7 @@ _DECIMAL = (
 _SHARED_CONTEXTS = ("BasicContext", "DefaultContext", "ExtendedContext")
 
 
-def make_math(parts: Parts) -> dict[str, Any]:
+def make_math(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
     """The names of `math`."""
     sizes = parts.sizes
 

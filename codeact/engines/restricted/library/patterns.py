@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import regex
+import regex  # type: ignore[import-untyped]
 
 from codeact.engines.restricted.library.parts import Parts
 
 LENGTH = 50_000
 """Characters of the longest pattern."""
 
-_FLAGS = (
-    "A ASCII I IGNORECASE L LOCALE M MULTILINE S DOTALL U UNICODE X VERBOSE"
-)
+_FLAGS = "A ASCII I IGNORECASE L LOCALE M MULTILINE S DOTALL U UNICODE X VERBOSE"
 
 
 class Match:
@@ -165,7 +163,7 @@ class Pattern:
         return f"re.compile({self.pattern!r})"
 
 
-def make_re(parts: Parts) -> dict[str, Any]:
+def make_re(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
     """The names of `re`."""
     world, sizes = parts.world, parts.sizes
 
