@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 
 _MIB = 1024 * 1024
+
+MOST_SECONDS = 10_000_000
+"""Seconds that a limit may be: what the operating system's waits can hold, and about four months."""
+
+MOST_UNITS = 2**62
+"""What any other limit may be: what a machine word can hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +64,8 @@ def _check(name: str, value: object) -> None:
         wanted = "a number of seconds" if name in _SECONDS else "a whole number"
         msg = f"Limits({name}={value!r}): expected {wanted}, got {type(value).__name__}"
         raise TypeError(msg)
-    if not math.isfinite(value) or value <= 0:
-        msg = f"Limits({name}={value!r}): must be finite and above zero; leave it out for the default"
+    most = MOST_SECONDS if name in _SECONDS else MOST_UNITS
+    if not 0 < value <= most:  # false for NaN too
+        shown = f"{value:.3g}" if isinstance(value, float) else f"{value}" if abs(value) < MOST_UNITS else "…"
+        msg = f"Limits({name}={shown}): must be above zero and at most {most:,}; leave it out for the default"
         raise ValueError(msg)

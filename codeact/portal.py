@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
+    from concurrent.futures import Future
 
 Portal = Callable[[Coroutine[Any, Any, object]], "Future[object]"]
 """Starts a coroutine on an event loop and gives its future at once, from any thread."""
@@ -15,6 +17,7 @@ Portal = Callable[[Coroutine[Any, Any, object]], "Future[object]"]
 
 def portal_to(loop: asyncio.AbstractEventLoop) -> Portal:
     """A portal to a running loop: the caller's own, so that tools may use what is bound to it."""
+    import asyncio  # noqa: PLC0415 - whoever has a loop has imported it
 
     def start(coroutine: Coroutine[Any, Any, object]) -> Future[object]:
         return asyncio.run_coroutine_threadsafe(coroutine, loop)
@@ -36,6 +39,8 @@ class _OwnLoop:
     def __call__(self, coroutine: Coroutine[Any, Any, object]) -> Future[object]:
         with self._lock:
             if self._portal is None:
+                import asyncio  # noqa: PLC0415 - only for those who have async tools
+
                 loop = asyncio.new_event_loop()
                 threading.Thread(target=loop.run_forever, name="codeact-loop", daemon=True).start()
                 self._portal = portal_to(loop)

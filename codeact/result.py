@@ -148,7 +148,7 @@ class Result:
         calls = f" after {len(self.calls)} tool call{'s' * (len(self.calls) != 1)}" if self.calls else ""
         if self.error is None:
             yield f"ok{calls}"
-            yield f"value: {_cut(repr(self.value), OBSERVED_VALUE)}"
+            yield f"value: {_cut(_shown(self.value), OBSERVED_VALUE)}"
         else:
             yield f"failed{calls}: {self.error.kind}"
             yield from _described(self.error)
@@ -169,6 +169,13 @@ def _described(error: Error) -> Iterator[str]:
         yield error.traceback
     if error.hint:
         yield f"hint: {error.hint}"
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # an integer of more digits than the interpreter writes out
+        return repr(jsonable(value))
 
 
 def _cut(text: str, limit: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import sys
 import threading
 from collections.abc import Callable
 
@@ -60,11 +60,7 @@ class Sandbox:
             TypeError: `code` is no string.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            pass
-        else:
+        if _inside_a_loop():
             msg = "Sandbox.run would hold the running event loop; use: await sandbox.run_async(code)"
             raise RuntimeError(msg)
         waiting = threading.Lock()
@@ -89,6 +85,8 @@ class Sandbox:
         Raises:
             TypeError: `code` is no string.
         """
+        import asyncio  # noqa: PLC0415 - most of what an import of this module would cost
+
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
 
@@ -98,10 +96,17 @@ class Sandbox:
             except RuntimeError:  # the loop was closed before an abandoned run came to its end
                 return
 
+        async def within(seconds: float) -> bool:
+            try:
+                await asyncio.wait_for(done.wait(), seconds)
+            except TimeoutError:
+                return False
+            return True
+
         run = self._begin(code, portal_to(loop), finished)
         try:
-            if not await _within(done, run.left()) and not run.door.expire():
-                await _within(done, GRACE)
+            if not await within(run.left()) and not run.door.expire():
+                await within(GRACE)
         except BaseException:
             run.door.close()
             raise
@@ -114,10 +119,13 @@ class Sandbox:
         return Execution(self._grant, code, portal).start(finished)
 
 
-async def _within(event: asyncio.Event, seconds: float) -> bool:
+def _inside_a_loop() -> bool:
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return False
     try:
-        await asyncio.wait_for(event.wait(), max(seconds, 0.0))
-    except TimeoutError:
+        asyncio.get_running_loop()
+    except RuntimeError:
         return False
     return True
 

@@ -281,19 +281,28 @@ def _model_fields(model: BaseModel) -> Iterator[tuple[str, object]]:
     yield from (model.model_extra or {}).items()
 
 
+_DECIMAL_BITS = 14_000
+"""Bits of an integer that is sure to have fewer digits than `sys.get_int_max_str_digits()` by default."""
+
+
 def jsonable(value: object) -> object:
     """A plain value as what JSON can hold, for logs and APIs; nothing reads it back.
 
-    Times become ISO 8601 text, Decimals text, bytes base64, sets and tuples lists, and keys that are no text
-    their `str`.
+    Times become ISO 8601 text, Decimals text, bytes base64, sets and tuples lists, keys that are no text
+    their `str`, and integers of thousands of digits hexadecimal text, because the interpreter refuses to
+    write them out in decimal.
     """
     match value:
-        case None | bool() | str() | int():
+        case None | bool() | str():
             return value
+        case int():
+            return value if value.bit_length() <= _DECIMAL_BITS else hex(value)
         case float():
             return value if value - value == 0 else str(value)
         case dict():
-            return {key if isinstance(key, str) else str(key): jsonable(item) for key, item in dict.items(value)}
+            return {
+                key if isinstance(key, str) else str(jsonable(key)): jsonable(item) for key, item in dict.items(value)
+            }
         case list() | tuple():
             return [jsonable(item) for item in value]
         case set() | frozenset():

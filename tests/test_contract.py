@@ -210,6 +210,13 @@ def test_result_is_json_ready(make: MakeSandbox) -> None:
     assert document["usage"]["fuel"] > 0
 
 
+def test_a_value_of_thousands_of_digits_can_be_shown(sandbox: Sandbox) -> None:
+    result = sandbox.run("[10 ** 5000, {10 ** 5000: 1}]")
+    assert result.value == [10**5000, {10**5000: 1}], result.error
+    assert "0x" in result.observation()
+    json.dumps(result.to_dict())
+
+
 def test_observation_of_a_failure_is_short_and_names_the_line(make: MakeSandbox) -> None:
     told = make(tools.ALL).run("def f(x):\n    return tools.get_charges(x)\nf('missing')").observation()
     assert told.splitlines()[0] == "failed after 1 tool call: tool"
@@ -222,7 +229,7 @@ def test_usage_counts_fuel_repeatably(sandbox: Sandbox) -> None:
     program = "total = 0\nfor n in range(2000):\n    total += n\ntotal"
     fuel = {sandbox.run(program).usage.fuel for _ in range(3)}
     assert len(fuel) == 1
-    assert fuel.pop() > 2000
+    assert fuel.pop() >= 2000
 
 
 def test_clocks_and_randomness_work(sandbox: Sandbox) -> None:

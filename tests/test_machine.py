@@ -120,10 +120,11 @@ def test_what_belongs_to_someone_else_is_never_loaded(warm: Path) -> None:
         cache.Cache.open(warm)
 
 
-def test_a_cache_open_to_others_is_closed(tmp_path: Path) -> None:
+def test_a_cache_open_to_others_is_not_used(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    cache.Cache.open(tmp_path)
-    assert tmp_path.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(cache.CacheUnusable, match="chmod 700"):
+        cache.Cache.open(tmp_path)
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
 
 
 def test_a_cache_that_cannot_be_made_says_why(tmp_path: Path) -> None:

@@ -26,8 +26,9 @@ VARIABLE = "CODEACT_CACHE_DIR"
 
 def directory() -> Path:
     """Where the cache is, whether or not it exists."""
-    if VARIABLE in os.environ:
-        return Path(os.environ[VARIABLE])
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "codeact"
 
@@ -59,8 +60,9 @@ class Cache:
             if found.st_uid != os.geteuid():
                 msg = f"{root} belongs to another user"
                 raise CacheUnusable(msg)
-            if stat.S_IMODE(found.st_mode) & 0o077:
-                root.chmod(0o700)
+            if stat.S_IMODE(found.st_mode) & 0o077:  # not closed by us: it may be anybody's, a home for one
+                msg = f"{root} is open to other users; close it: chmod 700 {root}"
+                raise CacheUnusable(msg)
         except OSError as error:
             msg = f"{root}: {error.strerror or error}"
             raise CacheUnusable(msg) from error

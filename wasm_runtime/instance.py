@@ -84,7 +84,7 @@ class Instance:
             with self._entered():
                 error = ffi.wasmtime_component_func_call(
                     ctypes.byref(self._function),
-                    self._store._context(),
+                    self._store._context(),  # noqa: SLF001 - see __init__
                     parameter,
                     1,
                     ctypes.byref(result),

@@ -53,19 +53,19 @@ class Machine:
             GuestUnavailable: there is no guest, it is no component for these doors, or wasmtime fails.
         """
         try:
-            binary = guest.read_bytes()
+            with guest.open("rb") as file:
+                self.digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             msg = (
                 f"the wasm guest {guest} cannot be read ({error.strerror}); reinstall codeact, or in a checkout "
                 "run: python -m wasm_runtime.build"
             )
             raise GuestUnavailable(msg) from error
-        self.digest = hashlib.sha256(binary).hexdigest()
         self.engine = Engine(_config())
         self.ticker = Ticker(self.engine.increment_epoch)
         self.cached: Path | None = None
         try:
-            self.component = self._component(binary)
+            self.component = self._component(guest)
             self.imports = tuple(sorted(self.component.type.imports(self.engine)))
             self.linker = _linked(self.engine)
             self.entry = _entry(self.component)
@@ -77,19 +77,19 @@ class Machine:
             # modules are taken apart first, its objects' `__del__` then complains, and a guest may be inside.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
 
-    def _component(self, binary: bytes) -> Component:
+    def _component(self, guest: Path) -> Component:
         key = _key(self.digest)
         try:
             store = cache.Cache.open(cache.directory())
         except cache.CacheUnusable as error:
             log.warning("no cache for the compiled wasm guest: %s; every process compiles it anew", error)
             with _announced("compiling the wasm guest, without a cache"):
-                return Component(self.engine, binary)
+                return Component.from_file(self.engine, guest)
         found = self._load(store, key)
         if found is not None:
             return found
         with store.locked(key, _waiting):
-            return self._load(store, key) or self._compile(store, key, binary)
+            return self._load(store, key) or self._compile(store, key, guest)
 
     def _load(self, store: cache.Cache, key: str) -> Component | None:
         entry = store.find(key)
@@ -103,9 +103,9 @@ class Machine:
         self.cached = entry
         return component
 
-    def _compile(self, store: cache.Cache, key: str, binary: bytes) -> Component:
+    def _compile(self, store: cache.Cache, key: str, guest: Path) -> Component:
         with _announced("compiling the wasm guest, once on this machine"):
-            component = Component(self.engine, binary)
+            component = Component.from_file(self.engine, guest)
             compiled = component.serialize()
         try:
             self.cached = store.store(key, compiled)

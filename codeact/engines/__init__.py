@@ -11,10 +11,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from codeact.limits import Limits
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 Kind = Literal[
     "syntax", "denied", "runtime", "tool", "timeout", "fuel", "memory", "stack", "calls", "output", "value", "host"
@@ -190,7 +192,13 @@ _loading = threading.RLock()
 
 def engine_names() -> tuple[str, ...]:
     """The names that `Sandbox(engine=…)` takes here, sorted."""
-    return tuple(sorted({*_OWN, *(point.name for point in entry_points(group="codeact.engines"))}))
+    return tuple(sorted({*_OWN, *(point.name for point in _points())}))
+
+
+def _points() -> EntryPoints:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import, and only for engines of others
+
+    return entry_points(group="codeact.engines")
 
 
 def load(name: str) -> Engine:
@@ -211,7 +219,7 @@ def _make(name: str) -> Engine:
         module, _, attribute = _OWN[name].partition(":")
         factory = getattr(import_module(module), attribute)
     else:
-        for point in entry_points(group="codeact.engines"):
+        for point in _points():
             if point.name == name:
                 factory = point.load()
                 break
