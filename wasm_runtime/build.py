@@ -32,8 +32,13 @@ def build(out: Path) -> None:
     """Make the component.
 
     Raises:
-        RuntimeError: componentize-py failed; the message is its output.
+        RuntimeError: componentize-py is not installed, or failed; the message is its output.
     """
+    if importlib.util.find_spec("componentize_py") is None:
+        msg = (
+            "making the guest needs componentize-py and tzdata; install what [build-system] of pyproject.toml requires"
+        )
+        raise RuntimeError(msg)
     with tempfile.TemporaryDirectory(prefix="codeact-build-") as directory:
         room = Path(directory)
         _stage(room)
@@ -52,7 +57,10 @@ def build(out: Path) -> None:
             msg = f"componentize-py failed with code {done.returncode}:\n{done.stdout.partition('Stack backtrace:')[0]}"
             raise RuntimeError(msg)
         out.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(room / "guest.wasm", out)
+        # Whoever reads it meanwhile sees the old one or the new one, whole.
+        fresh = out.with_name(f"{out.name}.{os.getpid()}")
+        shutil.copyfile(room / "guest.wasm", fresh)
+        fresh.replace(out)
 
 
 def _stage(room: Path) -> None:
