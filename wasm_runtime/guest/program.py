@@ -58,10 +58,16 @@ class Compiled:
     function: bool
 
 
+_NOTHING = compile("", FILENAME, "exec", dont_inherit=True)
+"""The body of a program that is one expression; compiling a tree costs more than running it."""
+
+
 def compile_lifted(lifted: Lifted) -> Compiled:
     """Compile a split program; code that awaits at top level gives a coroutine when it is evaluated."""
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    body = compile(lifted.body, FILENAME, "exec", flags=flags, dont_inherit=True)
+    body = _NOTHING
+    if lifted.body.body:
+        body = compile(lifted.body, FILENAME, "exec", flags=flags, dont_inherit=True)
     tail = None
     if lifted.tail is not None:
         tail = compile(lifted.tail, FILENAME, "eval", flags=flags, dont_inherit=True)
