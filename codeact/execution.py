@@ -62,10 +62,9 @@ class Execution:
 
         def job() -> None:
             try:
-                context.run(self._execute)
+                context.run(self._execute, finished)
             finally:
                 _live.discard(self)
-                finished()
 
         workers.submit(job)
         return self
@@ -100,7 +99,7 @@ class Execution:
             exit_code=outcome.exit_code,
         )
 
-    def _execute(self) -> None:
+    def _execute(self, finished: Callable[[], None]) -> None:
         doors = Doors(
             faces=self._grant.faces,
             call=self.door.call,
@@ -109,17 +108,20 @@ class Execution:
             now=time.time_ns,
             seed=os.urandom(32),
         )
+        instance = None
         try:
             instance = self._grant.engine.open(doors, self._grant.limits)
-            try:
-                outcome = instance.run(self._source)
-                stop = self.door.stop
-            finally:
-                self.door.close()  # before the world is torn down: what runs then finds no door
-                instance.close()
+            outcome = instance.run(self._source)
+            stop = self.door.stop
         except BaseException as error:  # noqa: BLE001 - an engine that fails is data too
             outcome, stop = Outcome(fault=_engine_failed(self._grant.engine, error)), None
+        # The door is shut before anybody is told, and the world torn down after: what still runs then finds
+        # no door, and nobody waits for it.
+        self.door.close()
         self._outcome = outcome if stop is None else _stopped(outcome, stop)
+        finished()
+        if instance is not None:
+            instance.close()
 
     def _write(self, text: str) -> Stop | None:
         if self.door.stop is not None:

@@ -88,7 +88,7 @@ FAULTS: dict[str, tuple[str, str, str, int | None]] = {
     "key": ("d = {'a': 1}\nd['b']", "runtime", "'b'", 2),
     "assert": ("assert 1 == 2, 'unequal'", "runtime", "unequal", 1),
     "exit with a code": ("import sys\nsys.exit(3)", "runtime", "3", 2),
-    "recursion": ("def f():\n    return f()\n\nf()", "stack", "recursion", 2),
+    "recursion": ("def f(): return f()\n\nf()", "stack", "recursion", 1),
     "generator as value": ("(x for x in [1])", "value", "cannot return <generator>", None),
     "deep path": ("{'rows': [1, 2, {'x': iter([])}]}", "value", "value['rows'][2]['x']", None),
     "tool failed": ("\ntools.broken()", "tool", "ConnectionError: the database is away", 2),
@@ -184,6 +184,12 @@ def test_output_is_kept_in_order_and_survives_a_failure(make: MakeSandbox) -> No
     result = make(tools.ALL).run("print('a', 1, sep='-', end=';')\nprint('b')\ntools.broken()")
     assert not result.ok
     assert result.stdout == "a-1;b\n"
+
+
+def test_what_was_printed_survives_the_end_of_the_world(make: MakeSandbox) -> None:
+    result = make(timeout=0.5).run("print('begun', end=' ')\nprint('a', 'b', sep='', end='')\nwhile True:\n    pass")
+    assert result.error is not None
+    assert result.stdout == "begun ab"
 
 
 def test_async_tools(make: MakeSandbox) -> None:

@@ -129,7 +129,7 @@ def _trap(error: WasmtimeError) -> Trap:
         return Trap("stopped")
     if "all fuel consumed" in text:
         return Trap("fuel")
-    if "call stack exhausted" in text:
+    if "call stack exhausted" in text or "out of bounds memory access" in text:  # the guest's own stack has no guard
         return Trap("stack")
     if "memory minimum size" in text or "exceeds memory limits" in text:
         return Trap("memory")

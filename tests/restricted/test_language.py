@@ -65,7 +65,7 @@ PROGRAMS: dict[str, str] = {
     "rebound str": "def str(x): return 'mine'\nstr(4)",
     "lazy builtins": "[list(map(lambda a, b: a + b, [1, 2], [3, 4])), list(filter(None, [0, 1])), list(zip('ab', range(2))), list(enumerate('a', 5)), list(reversed([1, 2])), dict(zip('a', [1])), max([1, 3]), min(3, 1), any([0, 1]), all([]), sum([[1], [2]], []), sum([0.5, 1]), sorted('ba'), sorted({3, 1}), isinstance(map(str, []), map)]",
     "iter": "it = iter([1, 2, 0, 3].pop, 1)\nlist(it)",
-    "bytes": "[bytes(3), bytes([65]), bytearray(b'a') + b'b', bytes('é', 'utf-8'), b'%d' % 3, b'a'.join([b'1', b'2'])]",
+    "bytes": "[bytes(3), bytes([65]), bytes(bytearray(b'a') + b'b'), bytes('é', 'utf-8'), b'%d' % 3, b'a'.join([b'1', b'2'])]",
     "nested quotes": "'a' 'b' + \"c\" * 2",
     "del": "x = [1, 2]\ndel x[0]\ny = 1\ndel y\nx",
     "chained comparison": "x = 5\n1 < x == 5 <= 5 != 6",

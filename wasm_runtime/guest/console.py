@@ -6,7 +6,7 @@ import builtins
 import codecs
 import io
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from . import world
 
@@ -50,12 +50,25 @@ def reset() -> None:
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = _current  # type: ignore[misc]
     sys.stdin = sys.__stdin__ = _nobody  # type: ignore[misc,assignment]
     builtins.input = _input
+    builtins.print = _print
 
 
 def flush() -> None:
     """Let everything that was printed leave."""
     if not _current.closed:
         _current.flush()
+
+
+_builtin_print = print
+
+
+def _print(*values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
+    """Print values to the console, or to `file`; see the documentation of Python's own `print`."""
+    # A trap loses what has not left: what is printed leaves with the call, whether or not it ends a line.
+    _builtin_print(*values, sep=sep, end=end, file=file, flush=flush or file is None)
+
+
+_print.__name__ = _print.__qualname__ = "print"
 
 
 def _input(_prompt: object = "", /) -> NoReturn:

@@ -75,4 +75,4 @@ def reseed(fresh: bytes) -> None:
     global _seed, _drawn  # one room, one stream
     _seed, _drawn = fresh, 0
     # The functions of the module are methods of this one generator.
-    sys.modules["random"]._inst.seed(int.from_bytes(fresh))  # noqa: SLF001
+    sys.modules["random"]._inst.seed(int.from_bytes(b"\1" + fresh))  # noqa: SLF001

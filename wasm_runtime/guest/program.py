@@ -58,14 +58,14 @@ class Compiled:
     function: bool
 
 
-_NOTHING = compile("", FILENAME, "exec", dont_inherit=True)
+NOTHING = compile("", FILENAME, "exec", dont_inherit=True)
 """The body of a program that is one expression; compiling a tree costs more than running it."""
 
 
 def compile_lifted(lifted: Lifted) -> Compiled:
     """Compile a split program; code that awaits at top level gives a coroutine when it is evaluated."""
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    body = _NOTHING
+    body = NOTHING
     if lifted.body.body:
         body = compile(lifted.body, FILENAME, "exec", flags=flags, dont_inherit=True)
     tail = None
