@@ -50,6 +50,10 @@ class RestrictedInstance:
             outcome = copy_context().run(self._run, source)
         except BaseException as error:  # noqa: BLE001 - whatever the program does is an outcome
             outcome = Outcome(fault=meter.fault or self._fault(error))
+        if meter.dead():
+            meter.end(Fault("stack", "RecursionError", "maximum recursion depth exceeded"))
+            meter.revive()
+            self._world.builtins[".tick"] = meter.tick
         meter_fault = meter.fault
         meter.finish()
         frames = outcome.fault.frames if outcome.fault else ()
@@ -159,6 +163,8 @@ class RestrictedInstance:
             kind: Kind = "memory" if isinstance(error, MemoryError) else "runtime"
             return Fault(kind, type(error).__name__, "(its text is too large to be shown)", _frames(told))
         told = describe(error)
+        if isinstance(error, MemoryError) and not told["message"]:
+            told["message"] = "the interpreter found no memory for this"
         return Fault(told["kind"], str(told["type"]), str(told["message"]), _frames(told))  # type: ignore[arg-type]
 
 

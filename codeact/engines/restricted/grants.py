@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterable
 from types import UnionType
-from typing import Any
+from typing import Any, NoReturn
 
 from codeact.engines.restricted.guards import SCALARS, make_guards
 from codeact.engines.restricted.imports import make_importer
@@ -60,6 +60,10 @@ class _Type:
 
     def __getitem__(self, arguments: Any) -> Any:
         return type[arguments]
+
+    def __mro_entries__(self, _bases: Any) -> NoReturn:
+        msg = "metaclasses cannot be written here; use a class decorator or __init_subclass__"
+        raise TypeError(msg)
 
     def __or__(self, other: Any) -> Any:
         return type | other
@@ -145,6 +149,9 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
                 sizes.take(8 * (len(made) + len(part)))
                 made += part
             return made
+        if isinstance(start, (str, bytes)):
+            msg = "sum() can't sum strings [use ''.join(seq) instead]"
+            raise TypeError(msg)
         for part in iterable:
             meter.tick()
             sizes.sum(start, part)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from types import CoroutineType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from codeact.engines.restricted.names import RECORD_NAMES, SIZED, TELLING, Sort, sort_at_run_time
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
+from codeact.engines.restricted.toolbox import Tool, Toolbox
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.codec import Record
 
@@ -144,7 +144,9 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
     own = world.own
 
     def is_own(target: Any) -> bool:
-        return type(target) in own or (isinstance(target, type) and target in own)
+        if isinstance(target, type):
+            return target in own or _made_by(world, target)
+        return type(target) in own
 
     def private(target: Any, name: str) -> Any:
         if type(target) in own:
@@ -171,19 +173,42 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
                 return type(target)
         elif name == "__dict__":
             return fields(target)
+        elif name in {"__annotations__", "__members__"}:
+            if isinstance(target, type) or is_guest_function(target):
+                return dict(getattr(target, name))
         elif name == "__setattr__":
             if isinstance(target, type):
                 return set_past_class
             if type(target) is super:
-                return partial(set_past_class, target.__self__)  # type: ignore[attr-defined]
-        elif isinstance(target, type) or type(target) is super or is_own(target):
+                return lambda name, value: set_past_class(target.__self__, name, value)  # type: ignore[attr-defined]
+        elif isinstance(target, type):
+            return unbound(target, name)
+        elif type(target) is super or is_own(target):
             return getattr(target, name)
-        msg = f"the attribute {name} of {_noun(target)} cannot be used"
+        hint = "; type(x) gives its class" if name == "__class__" else ""
+        msg = f"the attribute {name} of {_noun(target)} cannot be used{hint}"
         raise AttributeError(msg)
 
+    def is_guest_function(target: Any) -> bool:
+        return isinstance(target, FunctionType) and target.__globals__ is world.globals
+
+    def unbound(kind: type, name: str) -> Any:
+        """A special method of a class. One that the host wrote in Python works on its own instances only."""
+        method = getattr(kind, name)
+        if not isinstance(method, FunctionType) or method.__globals__ is world.globals:
+            return method
+
+        def checked(self: Any, *args: Any, **named: Any) -> Any:
+            if not (
+                isinstance(self, kind) or (name == "__new__" and isinstance(self, type) and issubclass(self, kind))
+            ):
+                msg = f"{name} needs a {kind.__name__} object, not {_noun(self)}"
+                raise TypeError(msg)
+            return method(self, *args, **named)
+
+        return checked
+
     def guarded(target: Any, name: str) -> Any:
-        if type(target) in own and not isinstance(target, (str, bytes, bytearray, int)):
-            return getattr(target, name)
         if name in SIZED or name in {"format", "format_map", "decode"}:
             method = text.method(target, name)
             return getattr(target, name) if method is None else method
@@ -233,7 +258,7 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
         return True
 
     def writable(target: Any, name: str) -> Any:
-        if type(target) in own or type(target) in _OPEN or is_own(target):
+        if type(target) in own or type(target) in _OPEN or is_own(target) or is_guest_function(target):
             return target
         setter = world.setters.get(type(target))
         if setter is not None:
@@ -244,6 +269,8 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
             return target
         if isinstance(target, type):
             msg = f"the class {target.__name__} is shared and cannot be changed; make a subclass"
+        elif isinstance(target, (Toolbox, Tool)):
+            msg = "tools cannot be changed"
         elif isinstance(target, ModuleType):
             msg = f"the module {target.__name__} cannot be changed"
         else:
@@ -272,7 +299,7 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
         if type(target) in own or isinstance(target, (FunctionType, SimpleNamespace)):
             inside = getattr(target, "__dict__", None)
             if type(inside) is dict:
-                return dict(inside)
+                return inside if type(target) in own else dict(inside)
         elif isinstance(target, type) and target in own:
             return {name: value for name, value in _CLASS_DICT.__get__(target).items() if name[:2] != "__"}
         elif isinstance(target, Record):
@@ -301,17 +328,16 @@ def _classes(world: World) -> dict[str, Any]:  # noqa: C901 - a table of closure
 
     def register(cls: Any) -> Any:
         """Register a class that a class statement has just made."""
-        own.add(cls)
+        if isinstance(cls, type) and _CLASS_DICT.__get__(cls).get("__module__") == world.module:
+            own.add(cls)
         return cls
 
     def still_own(cls: Any) -> Any:
         """Register what the decorators made of it, when that is a class of this program too."""
-        if isinstance(cls, type):
-            if cls not in own and _CLASS_DICT.__get__(cls).get("__module__") == world.module:
-                own.add(cls)
-            # Only now: a decorator that writes a `__repr__` leaves one that is there alone.
-            if cls in own and cls.__repr__ is _OBJECT_REPR:
-                type.__setattr__(cls, "__repr__", _plain_repr)
+        register(cls)
+        # Only now: a decorator that writes a `__repr__` leaves one that is there alone.
+        if isinstance(cls, type) and cls in own and cls.__repr__ is _OBJECT_REPR:
+            type.__setattr__(cls, "__repr__", _plain_repr)
         return cls
 
     def metaclass(kind: Any) -> Any:
@@ -352,7 +378,7 @@ def _classes(world: World) -> dict[str, Any]:  # noqa: C901 - a table of closure
     }
 
 
-_OPEN: frozenset[type] = frozenset({Record, FunctionType, SimpleNamespace})
+_OPEN: frozenset[type] = frozenset({Record, SimpleNamespace})
 """Types of other instances whose attributes a program may write."""
 
 
@@ -368,6 +394,11 @@ class _Ready:
         if False:
             yield
         return self._value  # type: ignore[no-any-return]
+
+
+def _made_by(world: World, kind: type) -> bool:
+    """Whether a class that is not registered yet is one of the program's: its bases see it first."""
+    return _CLASS_DICT.__get__(kind).get("__module__") == world.module and not world.own.isdisjoint(kind.__mro__)
 
 
 def _plain_repr(self: object) -> str:

@@ -1,7 +1,6 @@
 """Imports: every module that a program may have, as a module that holds only the names granted.
 
-The modules are made here, of a real module's names; a program never meets the real one, and no module reaches a
-program under another's name. Writing to one is refused by the guard of attributes.
+The modules are made here, one for each world, of a real module's names; a program never meets the real one. Writing to one is refused by the guard of attributes.
 """
 
 from __future__ import annotations
@@ -25,7 +24,10 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
         module = world.modules.get(name)
         if module is None:
             if name in SHARED:
-                module = _shared.get(name) or _shared.setdefault(name, _module(name, SHARED[name]()))
+                names = _shared.get(name)
+                if names is None:
+                    names = _shared[name] = SHARED[name]()
+                module = _module(name, names)
             elif name in MODULES:
                 module = _module(name, MODULES[name](Parts(world, guards, sizes, text)))
             elif name in PACKAGES:
@@ -54,7 +56,7 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
 PACKAGES = {"collections": ("abc",), "urllib": ("parse",)}
 """Modules that hold others."""
 
-_shared: dict[str, ModuleType] = {}
+_shared: dict[str, dict[str, Any]] = {}
 
 
 def _module(name: str, names: dict[str, Any]) -> ModuleType:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from codeact.engines.restricted.meter import Meter
 from codeact.engines.restricted.sizes import Sizes
@@ -128,9 +128,13 @@ class Ranges:
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any) -> Any:  # noqa: D102
         numbers = range(*args)
         return LongRange(self._meter, numbers) if _long(numbers) else numbers
+
+    def __mro_entries__(self, _bases: Any) -> NoReturn:
+        msg = "type 'range' is not an acceptable base type"
+        raise TypeError(msg)
 
     def __repr__(self) -> str:
         return "<class 'range'>"

@@ -51,6 +51,29 @@ class Meter:
         self._stream: Iterator[int] = chain.from_iterable(_Source(self._next))
         self.tick: Callable[[], int] = self._stream.__next__
 
+    def dead(self) -> bool:
+        """Whether the stream of ticks has ended by itself.
+
+        It does when the recursion limit is met just where the next chunk would be fetched: then that fetch fails,
+        and every tick after it.
+        """
+        if self._closed or self.fault is not None or self._chunk.__length_hint__():
+            return False
+        try:
+            self.tick()
+        except StopIteration:
+            return True
+        except Stopped:
+            return False
+        self._given -= 1
+        return False
+
+    def revive(self) -> None:
+        """Make the stream of ticks anew."""
+        self._chunk = iter(())
+        self._stream = chain.from_iterable(_Source(self._next))
+        self.tick = self._stream.__next__
+
     def start(self) -> None:
         """Fill the meter for a run."""
         self.fault = None

@@ -282,10 +282,12 @@ class Policy(Operations):
         node.body.insert(0, self.tick(node))
         return node
 
-    def visit_TryStar(self, node: ast.AST) -> ast.AST:
+    def visit_TryStar(self, node: Any) -> ast.AST:
         """Refused: some interpreters confuse types in it."""
         self.refuse(
-            node, "except* cannot be used", "write `except ExceptionGroup as group:` and look at group.exceptions"
+            node.handlers[0],
+            "except* cannot be used",
+            "write `except ExceptionGroup as group:` and look at group.exceptions",
         )
         return node
 

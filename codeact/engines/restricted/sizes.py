@@ -15,8 +15,8 @@ INT_BITS = 1 << 21
 WALK = 3_000_000
 """Parts that are followed when a structure is shown or compared as a whole."""
 
-EXPONENT = 1_000_000
-"""The largest exponent of a Decimal that is written out as an integer."""
+EXPONENT = 100_000
+"""The largest exponent of a Decimal: writing one out as an integer takes time with the square of it."""
 
 _WORK = 1_000_000_000
 _NUMERIC = frozenset({int, float, bool, type(None), complex})
@@ -143,11 +143,8 @@ def _bytes(value: Any) -> int:
     """The bytes that the items of a sequence take."""
     if isinstance(value, str):
         return str.__sizeof__(value) - 48
-    if isinstance(value, deque):
-        return 8 * deque.__len__(value)
-    if isinstance(value, (list, tuple)):
-        return 8 * (list if isinstance(value, list) else tuple).__len__(value)  # type: ignore[arg-type]
-    return (bytes if isinstance(value, bytes) else bytearray).__len__(value)  # type: ignore[arg-type]
+    base: Any = next(base for base in _SEQUENCES if isinstance(value, base))
+    return (1 if base is bytes or base is bytearray else 8) * int(base.__len__(value))
 
 
 def _rounded(amount: int) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections.abc import Callable
-from functools import partial
 from io import BytesIO, StringIO
 from string import Formatter
+from types import FunctionType
 from typing import Any
 
 from codeact.engines.restricted.names import SIZED
@@ -121,14 +121,14 @@ class Text:
         """What stands in for a method of text, bytes, integers or files; None when the target is none of these."""
         if type(target) is super:
             target = target.__self__  # type: ignore[attr-defined]
-        if isinstance(target, type):
-            kinds = _owners(name)
-            if issubclass(target, kinds):
-                return partial(self._from_bytes, target) if name == "from_bytes" else partial(self._call, name)
-            return None
-        if isinstance(target, _owners(name)):
-            return partial(self._from_bytes, target) if name == "from_bytes" else partial(self._call, name, target)
-        return None
+        kind = target if isinstance(target, type) else type(target)
+        if not issubclass(kind, _owners(name)) or isinstance(getattr(kind, name, None), FunctionType):
+            return None  # none of ours, or the program's own in its place
+        if name == "from_bytes":
+            return lambda *args, **named: self._from_bytes(target, *args, **named)
+        if kind is target:
+            return lambda *args, **named: self._call(name, *args, **named)
+        return lambda *args, **named: self._call(name, target, *args, **named)
 
     def call(self, name: str, target: Any, /, *args: Any, **named: Any) -> Any:
         """Call a method by name, with the target's type judged first."""

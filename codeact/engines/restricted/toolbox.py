@@ -58,7 +58,10 @@ class Tool(_Fixed):  # noqa: D101 - its instances carry the documentation of the
 
     def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: D102
         if self._face.awaitable:
-            return Pending(self, args, named)
+            pending = object.__new__(Pending)
+            for field, value in (("_tool", self), ("_args", args), ("_named", named)):
+                object.__setattr__(pending, field, value)
+            return pending
         return call(self._world, self._face.name, args, named)
 
     def __repr__(self) -> str:
@@ -72,11 +75,6 @@ class Pending(_Fixed):
     _args: tuple[Any, ...]
     _named: dict[str, Any]
     _tool: Tool
-
-    def __init__(self, tool: Tool, args: tuple[Any, ...], named: dict[str, Any]) -> None:
-        object.__setattr__(self, "_tool", tool)
-        object.__setattr__(self, "_args", args)
-        object.__setattr__(self, "_named", named)
 
     def __await__(self) -> Iterator[Any]:
         if False:

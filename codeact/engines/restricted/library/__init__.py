@@ -23,6 +23,7 @@ MODULES: dict[str, Callable[[Parts], dict[str, Any]]] = {
     "datetime": clock.make_datetime,
     "decimal": numbers.make_decimal,
     "difflib": data.make_difflib,
+    "fractions": numbers.make_fractions,
     "functools": functions.make_functools,
     "itertools": functions.make_itertools,
     "json": data.make_json,

@@ -6,37 +6,22 @@ import datetime as dt
 import time
 from typing import Any
 
-from codeact.engines.restricted.library.parts import Parts, take
+from codeact.engines.restricted.library.parts import Parts, StandIn, take
 
 _NANO = 1_000_000_000
 _NAP = 0.01
 
 
-class _StandIn(type):
-    """The type of a class that stands in for a real one: what is an instance of the one is one of the other."""
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, cls.__mro__[1])
-
-    def __subclasscheck__(cls, kind: type) -> bool:
-        return issubclass(kind, cls.__mro__[1])
-
-    def __repr__(cls) -> str:
-        return f"<class 'datetime.{cls.__name__}'>"
-
-
-def make_datetime(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
+def make_datetime(parts: Parts) -> dict[str, Any]:
     """The names of `datetime`. Naive times are UTC: the world has no local time."""
     world = parts.world
 
     def utc() -> dt.datetime:
         return dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=world.doors.now() // 1000)
 
-    # Their constructors give instances of the real classes: values that cross are judged by exact type, and what
-    # a tool returned and what the program made must be the same.
-    class datetime(dt.datetime, metaclass=_StandIn):  # noqa: N801 - its name inside
+    class datetime(dt.datetime, metaclass=StandIn):  # noqa: N801 - its name inside
         def __new__(cls, *args: Any, **named: Any) -> Any:
-            return dt.datetime(*args, **named)  # noqa: DTZ001
+            return dt.datetime.__new__(dt.datetime if StandIn.stands(cls) else cls, *args, **named)
 
         @classmethod
         def now(cls, tz: Any = None) -> Any:
@@ -55,9 +40,9 @@ def make_datetime(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of cl
             found = dt.datetime.fromtimestamp(timestamp, tz or dt.UTC)
             return found if tz is not None else found.replace(tzinfo=None)
 
-    class date(dt.date, metaclass=_StandIn):  # noqa: N801
+    class date(dt.date, metaclass=StandIn):  # noqa: N801
         def __new__(cls, *args: Any, **named: Any) -> Any:
-            return dt.date(*args, **named)
+            return dt.date.__new__(dt.date if StandIn.stands(cls) else cls, *args, **named)
 
         @classmethod
         def today(cls) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from codeact.engines.restricted.library.parts import Parts, take
+from codeact.engines.restricted.names import GUARDED
 
 _INDENT = 100
 _COMPARISONS = 20_000_000
@@ -50,7 +51,7 @@ def make_collections(parts: Parts) -> dict[str, Any]:
     world = parts.world
 
     def namedtuple(typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None) -> Any:
-        make: Any = collections.namedtuple
+        make: Any = collections.namedtuple  # noqa: PYI024 - the program's own
         made = make(typename, field_names, rename=rename, defaults=defaults, module=world.module)
         world.own.add(made)
         return made
@@ -71,6 +72,12 @@ def make_dataclasses(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of
         if cls not in world.own:
             msg = "dataclass decorates classes of this program"
             raise TypeError(msg)
+        # Positional patterns read fields by name, so a field must not bring a guarded method of a base to light.
+        if issubclass(cls, (str, bytes, bytearray, int, BaseException, collections.Counter)):
+            for name in cls.__dict__.get("__annotations__", {}):  # noqa: RUF063 - the class as it was written
+                if name in GUARDED:
+                    msg = f"a dataclass of this kind cannot have a field named {name}"
+                    raise TypeError(msg)
         return dataclasses.dataclass(cls, **named)
 
     def convert(value: Any, made: Callable[[Any, list[tuple[str, Any]]], Any]) -> Any:

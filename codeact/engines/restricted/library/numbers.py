@@ -1,12 +1,16 @@
-"""`math` and `decimal`, within the size of a number."""
+"""`math`, `decimal` and `fractions`, within the size of a number."""
 
 from __future__ import annotations
 
 import decimal
+import fractions
 import math
+import re
+from abc import ABCMeta
 from typing import Any
 
-from codeact.engines.restricted.library.parts import Parts, take
+from codeact.engines.restricted.library.parts import Parts, StandIn, take
+from codeact.engines.restricted.sizes import EXPONENT
 
 PRECISION = 10_000
 """Digits of the most precise Decimal context."""
@@ -17,14 +21,14 @@ _MATH = (
     "modf nan nextafter pi pow radians remainder sin sinh sqrt sumprod tan tanh tau trunc ulp"
 )
 _DECIMAL = (
-    "BasicContext Clamped Decimal DecimalException DefaultContext DivisionByZero ExtendedContext FloatOperation Inexact "
+    "BasicContext Clamped DecimalException DefaultContext DivisionByZero ExtendedContext FloatOperation Inexact "
     "InvalidOperation Overflow ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN "
     "ROUND_HALF_UP ROUND_UP Rounded Subnormal Underflow"
 )
 _SHARED_CONTEXTS = ("BasicContext", "DefaultContext", "ExtendedContext")
 
 
-def make_math(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
+def make_math(parts: Parts) -> dict[str, Any]:
     """The names of `math`."""
     sizes = parts.sizes
 
@@ -62,22 +66,33 @@ def make_math(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closur
 
 def make_decimal(parts: Parts) -> dict[str, Any]:
     """The names of `decimal`. A run happens in a context of its own, so its decimal context is its own too."""
-    decimal.setcontext(decimal.Context())
+    decimal.setcontext(_bounded(decimal.Context()))
     parts.world.setters[decimal.Context] = _Setter
 
     def context(*args: Any, **named: Any) -> decimal.Context:
         _check(*args[:1], **{key: value for key, value in named.items() if key == "prec"})
-        return decimal.Context(*args, **named)
+        return _bounded(decimal.Context(*args, **named))
 
     def setcontext(chosen: Any) -> None:
-        decimal.setcontext(chosen.copy())
+        decimal.setcontext(_bounded(chosen.copy()))
 
     def localcontext(ctx: Any = None, **named: Any) -> Any:
         _check(**{key: value for key, value in named.items() if key == "prec"})
+        named = {key: value for key, value in named.items() if key not in {"Emax", "Emin"}}
         return decimal.localcontext((ctx or decimal.getcontext()).copy(), **named)
 
-    names = take("decimal", _DECIMAL)
-    names.update({name: names[name].copy() for name in _SHARED_CONTEXTS})
+    sizes = parts.sizes
+
+    class Decimal(decimal.Decimal, metaclass=StandIn):
+        def __new__(cls, *args: Any, **named: Any) -> Any:
+            made = decimal.Decimal.__new__(decimal.Decimal if StandIn.stands(cls) else cls, *args, **named)
+            sizes.exponent(made)
+            return made
+
+    Decimal.__module__, Decimal.__qualname__ = "decimal", "Decimal"
+    parts.world.stand_ins[decimal.Decimal] = Decimal
+    names = {**take("decimal", _DECIMAL), "Decimal": Decimal}
+    names.update({name: _bounded(names[name].copy()) for name in _SHARED_CONTEXTS})
     return {
         **names,
         "Context": context,
@@ -85,6 +100,35 @@ def make_decimal(parts: Parts) -> dict[str, Any]:
         "setcontext": setcontext,
         "localcontext": localcontext,
     }
+
+
+def make_fractions(parts: Parts) -> dict[str, Any]:
+    """The names of `fractions`."""
+    sizes = parts.sizes
+
+    class Fraction(fractions.Fraction, metaclass=_AbstractStandIn):
+        def __new__(cls, numerator: Any = 0, denominator: Any = None) -> Any:
+            if isinstance(numerator, str):
+                for exponent in _EXPONENT.findall(numerator):
+                    sizes.bits(4 * int(exponent[:20]))
+            kind = fractions.Fraction if StandIn.stands(cls) else cls
+            return fractions.Fraction.__new__(kind, numerator, denominator)
+
+    Fraction.__module__, Fraction.__qualname__ = "fractions", "Fraction"
+    parts.world.stand_ins[fractions.Fraction] = Fraction
+    return {"Fraction": Fraction}
+
+
+class _AbstractStandIn(StandIn, ABCMeta):
+    """For a real class that is an abstract base class at heart."""
+
+
+_EXPONENT = re.compile(r"[eE][-+]?(\d+)")
+
+
+def _bounded(context: decimal.Context) -> decimal.Context:
+    context.Emax, context.Emin = EXPONENT, -EXPONENT
+    return context
 
 
 def _check(prec: Any = None) -> None:
@@ -104,6 +148,9 @@ class _Setter:
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "prec":
             _check(value)
+        elif name in {"Emax", "Emin"}:
+            msg = "the exponents of a context cannot be changed here"
+            raise AttributeError(msg)
         setattr(self._context, name, value)
 
     def __getattr__(self, name: str) -> Any:

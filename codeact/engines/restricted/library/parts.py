@@ -25,3 +25,26 @@ def take(module: str, names: str) -> dict[str, Any]:
     """These names of a real module, those that this Python has."""
     real = import_module(module)
     return {name: getattr(real, name) for name in names.split() if hasattr(real, name)}
+
+
+class StandIn(type):
+    """The type of a class that stands in for a real one.
+
+    Its constructor gives instances of the real class: values that cross are judged by exact type, and what a tool
+    returned and what the program made must be the same. An instance of the one counts as an instance of the other.
+    """
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return (
+            type.__instancecheck__(cls.__mro__[1], value) if StandIn.stands(cls) else super().__instancecheck__(value)
+        )
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return type.__subclasscheck__(cls.__mro__[1], kind) if StandIn.stands(cls) else super().__subclasscheck__(kind)
+
+    def stands(cls: type) -> bool:
+        """Whether it is the stand-in itself and not a class derived from it."""
+        return not isinstance(cls.__mro__[1], StandIn)
+
+    def __repr__(cls) -> str:
+        return f"<class '{cls.__module__}.{cls.__name__}'>"

@@ -163,7 +163,7 @@ class Pattern:
         return f"re.compile({self.pattern!r})"
 
 
-def make_re(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
+def make_re(parts: Parts) -> dict[str, Any]:
     """The names of `re`."""
     world, sizes = parts.world, parts.sizes
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, runtime_checkable
 
 from codeact.engines.restricted.library.parts import take
 
 _NAMES = {
-    "abc": "ABC ABCMeta abstractmethod",
+    "abc": "ABC ABCMeta",
     "base64": "b16decode b16encode b32decode b32encode b64decode b64encode b85decode b85encode decodebytes encodebytes "
     "standard_b64decode standard_b64encode urlsafe_b64decode urlsafe_b64encode",
     "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
@@ -20,7 +21,6 @@ _NAMES = {
     "contextlib": "AbstractContextManager ContextDecorator ExitStack asynccontextmanager closing contextmanager "
     "nullcontext suppress",
     "enum": "Enum EnumMeta EnumType Flag IntEnum IntFlag StrEnum auto unique",
-    "fractions": "Fraction",
     "hashlib": "blake2b blake2s md5 sha1 sha224 sha256 sha384 sha3_224 sha3_256 sha3_384 sha3_512 sha512",
     "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
     "html": "escape unescape",
@@ -37,8 +37,7 @@ _NAMES = {
     "Concatenate Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable Iterable Iterator "
     "List Literal Mapping MutableMapping MutableSequence MutableSet NamedTuple Never NewType NoReturn NotRequired "
     "Optional OrderedDict ParamSpec Protocol Required Self Sequence Set Sized SupportsFloat SupportsInt TYPE_CHECKING "
-    "Tuple Type TypeAlias TypeGuard TypeVar TypedDict Union Unpack assert_never cast final overload override "
-    "runtime_checkable",
+    "Tuple Type TypeAlias TypeGuard TypeVar TypedDict Union Unpack assert_never cast",
     "unicodedata": "bidirectional category combining decimal digit east_asian_width is_normalized lookup mirrored name "
     "normalize numeric unidata_version",
     "urllib.parse": "ParseResult SplitResult parse_qs parse_qsl quote quote_plus unquote unquote_plus urldefrag "
@@ -55,9 +54,44 @@ def _calendar() -> dict[str, Any]:
     return names
 
 
+def _abc() -> dict[str, Any]:
+    return {**take("abc", _NAMES["abc"]), "abstractmethod": _marking(abstractmethod)}
+
+
+def _typing() -> dict[str, Any]:
+    # The real ones write on whatever they are given, or keep it in a registry of the process.
+    names = dict.fromkeys(("final", "override", "overload", "no_type_check"), _unchanged)
+    return {**take("typing", _NAMES["typing"]), **names, "runtime_checkable": _marking(runtime_checkable)}
+
+
+def _unchanged(decorated: Any) -> Any:
+    return decorated
+
+
+def _marking(decorator: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A decorator that leaves a mark, held to what a program has written."""
+
+    def mark(decorated: Any) -> Any:
+        if getattr(decorated, "__module__", None) not in {"__main__", None} and not isinstance(decorated, _WRAPPERS):
+            msg = f"{decorator.__name__} decorates what this program defines"
+            raise TypeError(msg)
+        return decorator(decorated)
+
+    mark.__name__ = decorator.__name__
+    return mark
+
+
+_WRAPPERS = (property, classmethod, staticmethod)
+
+
 def _plain(module: str) -> Callable[[], dict[str, Any]]:
     return lambda: take(module, _NAMES[module])
 
 
-SHARED: dict[str, Callable[[], dict[str, Any]]] = {**{name: _plain(name) for name in _NAMES}, "calendar": _calendar}
+SHARED: dict[str, Callable[[], dict[str, Any]]] = {
+    **{name: _plain(name) for name in _NAMES},
+    "abc": _abc,
+    "calendar": _calendar,
+    "typing": _typing,
+}
 """How each is made, when it is first imported in the process."""

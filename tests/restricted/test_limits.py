@@ -1,0 +1,271 @@
+"""Every limit ends a run, whatever the program would rather do."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+
+import pytest
+
+from codeact.engines import Fault
+from codeact.engines.restricted.meter import CHUNK, Meter, Stopped
+from codeact.limits import Limits
+
+STUBBORN = {
+    "loop": "while True: pass",
+    "bare except": "while True:\n    try:\n        while True: pass\n    except:\n        continue",
+    "except BaseException": "while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass",
+    "finally": "try:\n    while True: pass\nfinally:\n    while True: pass",
+    "continue in finally": "while True:\n    try:\n        while True: pass\n    finally:\n        continue",
+    "suppress": "import contextlib\nwhile True:\n    with contextlib.suppress(BaseException):\n        while True: pass",
+    "own manager": "class S:\n    def __enter__(self): pass\n    def __exit__(self, *e): return True\nwhile True:\n    with S():\n        while True: pass",
+    "generator": "def g():\n    while True:\n        try: yield 1\n        except BaseException: pass\nfor x in g(): pass",
+    "recursion": "def f():\n    try: f()\n    except BaseException: f()\n    finally: f()\nimport sys\ndef g(n):\n    if n: g(n - 1); g(n - 1)\ng(60)",
+    "lambda": "f = lambda g: g(g) if True else 0\nh = lambda n: n and (h(n - 1), h(n - 1))\nh(60)",
+    "comprehension": "[0 for a in range(10**6) for b in range(10**6) if False]",
+    "sum of a range": "sum(range(10**18))",
+    "membership": "0.5 in range(10**18)",
+    "count": "range(10**18).count(0.5)",
+    "itertools": "import itertools\nsum(itertools.repeat(1))",
+    "cycle": "import itertools\nany(itertools.cycle([0]))",
+    "product": "import itertools\nfor x in itertools.product(range(10), repeat=50): pass",
+    "chain": "import itertools\nsum(itertools.chain.from_iterable(itertools.repeat([1])))",
+    "iter": "max(iter(int, 1))",
+    "yield from": "def g(): yield from filter(callable, range(10**18))\nlist(g())",
+    "star": "import itertools\nprint(*itertools.count() if False else filter(None, itertools.repeat(0)))",
+    "sort key": "sorted(range(10), key=lambda v: sum(range(10**18)))",
+    "async": "async def f():\n    while True:\n        await 1\nawait f()",
+}
+
+
+@pytest.mark.parametrize("name", STUBBORN)
+def test_fuel_ends_it(run, name):
+    fault = run(STUBBORN[name], fuel=300_000).fault
+    assert fault.kind == "fuel"
+    assert fault.message.startswith("fuel limit of 300,000 ticks reached")
+
+
+@pytest.mark.parametrize("name", ["loop", "bare except", "finally", "generator", "sum of a range", "iter", "suppress"])
+def test_the_deadline_ends_it(run, name):
+    begun = time.monotonic()
+    assert run(STUBBORN[name], seconds=0.2).fault.kind == "timeout"
+    assert time.monotonic() - begun < 1.5
+
+
+def test_the_deadline_is_seen_between_slow_ticks(run):
+    begun = time.monotonic()
+    assert run("xs = list(range(10**6))\nwhile True: sorted(xs)", seconds=0.3).fault.kind == "timeout"
+    assert time.monotonic() - begun < 2
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import time\ntime.sleep(1000)",
+        "import re\nre.sub('(a|a)*$', '', 'a' * 50 + 'b')",
+        "import re\nre.match('(a|aa)+$', 'a' * 60 + 'b')",
+    ],
+)
+def test_the_deadline_ends_what_waits(run, program):
+    begun = time.monotonic()
+    fault = run(program, seconds=0.3, timeout=0.3)
+    assert fault.outcome.fault is None or fault.fault.kind == "timeout"
+    assert time.monotonic() - begun < 2
+
+
+def test_fuel_is_exactly_repeatable(run):
+    program = "import random\nx = [random.random() for _ in range(50000)]\nwhile sum(x[:3]) < 0: pass\nsorted(x, key=lambda v: -v)[0] < 2"
+    spent = {run(program).outcome.fuel for _ in range(3)}
+    assert len(spent) == 1
+    assert spent.pop() > 2 * CHUNK
+
+
+def test_fuel_counts_turns_and_calls(run):
+    assert run("for i in range(1000): pass").outcome.fuel == 1000
+    assert run("def f(): pass\nfor i in range(10): f()").outcome.fuel == 20
+    assert run("[x for x in range(7)]").outcome.fuel == 7
+
+
+TOO_LARGE = {
+    "power": "9 ** 9 ** 9",
+    "pow": "pow(3, 10 ** 9)",
+    "power in place": "x = 3\nx **= 10 ** 9",
+    "shift": "1 << 10 ** 11",
+    "shift in place": "x = 1\nx <<= 10 ** 11",
+    "squares": "x = 3\nwhile True: x = x * x",
+    "repeat": "'a' * 10 ** 10",
+    "repeat from the left": "10 ** 10 * 'a'",
+    "repeat a list": "[0] * 10 ** 10",
+    "repeat a tuple": "(0,) * 10 ** 9",
+    "repeat in place": "x = [0]\nx *= 10 ** 10",
+    "repeat an item in place": "d = {1: [0]}\nd[1] *= 10 ** 10",
+    "repeat an attribute in place": "class A: pass\na = A()\na.x = 'x'\na.x *= 10 ** 10",
+    "repeat by operator": "import operator\noperator.mul('a', 10 ** 10)",
+    "doubling": "x = [0] * 10 ** 6\nwhile True: x = x + x",
+    "doubling in place": "x = 'a' * 10 ** 6\nwhile True: x += x",
+    "center": "'a'.center(10 ** 10)",
+    "center by getattr": "getattr('a', 'center')(10 ** 10)",
+    "zfill": "'1'.zfill(10 ** 10)",
+    "expandtabs": "'\\t'.expandtabs(10 ** 10)",
+    "join": "('x' * 10 ** 5).join([''] * 10 ** 5)",
+    "replace": "('a' * 10 ** 5).replace('a', 'b' * 10 ** 5)",
+    "replace nothing": "('a' * 10 ** 5).replace('', 'b' * 10 ** 5)",
+    "translate": "('a' * 10 ** 5).translate({97: 'b' * 10 ** 5})",
+    "split": "('a ' * 10 ** 7).split()",
+    "search": "('a' * 10 ** 6).rfind('ab' + 'a' * 10 ** 5)",
+    "percent": "'%2000000000d' % 1",
+    "percent star": "'%*d' % (2000000000, 1)",
+    "format": "'{:>2000000000}'.format(1)",
+    "format nested": "'{:>{}}'.format(1, 2000000000)",
+    "format builtin": "format(1, '2000000000')",
+    "f-string": "w = 2000000000\nf'{1:>{w}}'",
+    "to_bytes": "(1).to_bytes(5 * 10 ** 9, 'big')",
+    "bytes": "bytes(10 ** 10)",
+    "bytearray": "bytearray(10 ** 10)",
+    "factorial": "import math\nmath.factorial(10 ** 8)",
+    "comb": "import math\nmath.comb(10 ** 8, 5 * 10 ** 7)",
+    "prod": "import math\nmath.prod([2 ** 100000] * 100)",
+    "int": "int('f' * 10 ** 8, 16)",
+    "decimal": "from decimal import Decimal\nDecimal('1e999999999')",
+    "fraction": "from fractions import Fraction\nFraction('1e99999999')",
+    "modular power": "pow(3, 1 << 10 ** 6, (1 << 10 ** 6) + 1)",
+    "sum of lists": "row = [0] * 10 ** 5\nsum([row] * 10 ** 4, [])",
+    "repr of a shared structure": "x = [1]\nfor i in range(40): x = [x, x]\nrepr(x)",
+    "f-string of a shared structure": "x = [1]\nfor i in range(40): x = [x, x]\nf'{x}'",
+    "json of a shared structure": "import json\nx = [1]\nfor i in range(40): x = [x, x]\njson.dumps(x)",
+    "equality of shared structures": "a = b = [1]\nfor i in range(40):\n    a = [a, a]\n    b = [b, b]\na == b",
+    "hash of a shared structure": "t = (1,)\nfor i in range(60): t = (t, t)\nhash(t)",
+    "repr of shared text": "x = 'a' * 10 ** 6\nrepr([x] * 10 ** 4)",
+    "seek": "import io\nio.BytesIO().seek(10 ** 10)",
+    "growth": "xs = []\nwhile True: xs.append('x' * 10 ** 6)",
+    "difflib": "import difflib\ndifflib.SequenceMatcher(None, 'ab' * 50000, 'ba' * 50000).ratio()",
+}
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+def test_one_operation_takes_no_more_than_memory(run, name):
+    begun = time.monotonic()
+    fault = run(TOO_LARGE[name], memory=32 * 1024 * 1024).fault
+    assert fault.kind == "memory"
+    assert "memory limit" in fault.message
+    assert time.monotonic() - begun < 5
+
+
+def test_a_size_that_was_refused_can_be_handled(run):
+    assert run("try:\n    x = 'a' * 10 ** 12\nexcept MemoryError as e:\n    x = str(e)\nx").value.startswith(
+        "memory limit"
+    )
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def f(): f()\nf()",
+        "class A:\n    def __repr__(self): return repr(self)\nrepr(A())",
+        "it = []\nfor i in range(100000): it = map(abs, it)\nlist(it)",
+        "it = []\nfor i in range(100000): it = filter(None, it)\nlist(it)",
+        "import itertools\nit = []\nfor i in range(100000): it = itertools.chain(it, [])\nlist(it)",
+        "t = list\nfor i in range(100000): t = list[t]\nhash(t)",
+        "def f():\n    try: f()\n    except: f()\nf()",
+    ],
+)
+def test_recursion_ends(run, program):
+    assert run(program).fault.kind == "stack"
+
+
+def test_output_ends(run):
+    ran = run("while True: print('x' * 100)", output=1000)
+    assert ran.fault.kind == "output"
+    assert len(ran.text) <= 1000
+
+
+def test_calls_end(run):
+    ran = run("while True:\n    try: tools.search_kb('q')\n    except BaseException: pass", calls=5)
+    assert ran.fault.kind == "calls"
+    assert len(ran.house.calls) == 6
+
+
+def test_values_that_cannot_cross(run):
+    fault = run("{'rows': [1, print]}").fault
+    assert (fault.kind, fault.message.startswith("value['rows'][1]: ")) == ("value", True)
+    assert run("x = 1\nfor i in range(1000): x = [x]\nx").fault.kind == "value"
+    assert run("'x' * 1000", value_bytes=100).fault.kind == "value"
+
+
+def test_nothing_runs_after_the_run(run):
+    ran = run("def g():\n    try: yield 1\n    finally: tools.search_kb('after')\nkeep = g()\nnext(keep)")
+    gc.collect()
+    assert ran.value == 1
+    assert ran.house.calls == []
+
+
+def test_a_stop_wins_over_what_the_program_gives(run):
+    ran = run("import contextlib\nwith contextlib.suppress(BaseException):\n    while True: pass\n'fine'", fuel=1000)
+    assert ran.fault.kind == "fuel"
+    assert ran.outcome.value is None
+
+
+def test_worlds_share_nothing(run):
+    run("import string, collections\nx = 1\nclass A(collections.Counter): pass\nA.mark = 1")
+    assert run("import string\nhasattr(string, 'mark')").value is False
+    assert run("x").fault.type == "NameError"
+
+
+def test_runs_side_by_side(run):
+    found = []
+    threads = [
+        threading.Thread(target=lambda n=n: found.append(run(f"sum(i for i in range(20000)) + {n}").value))
+        for n in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [199990000 + n for n in range(4)]
+
+
+class TestMeter:
+    def meter(self, fuel: int, faults: list[Fault | None] | None = None) -> Meter:
+        waiting = faults or []
+        made = Meter(Limits(), fuel, lambda: waiting[-1] if waiting else None)
+        made.start()
+        return made
+
+    def test_it_keeps_failing_once_spent(self):
+        meter = self.meter(3)
+        for _ in range(3):
+            assert meter.tick()
+        for _ in range(3):
+            with pytest.raises(Stopped):
+                meter.tick()
+        assert (meter.fuel, meter.fault.kind) == (3, "fuel")
+        meter.finish()
+
+    def test_it_can_be_filled_again(self):
+        meter = self.meter(2)
+        with pytest.raises(Stopped):
+            meter.charge(5)
+        meter.finish()
+        with pytest.raises(Stopped):
+            meter.tick()
+        meter.start()
+        assert meter.tick()
+        assert meter.fuel == 1
+        meter.finish()
+
+    def test_charges_count(self):
+        meter = self.meter(100_000)
+        meter.charge(30_000)
+        assert list(meter.charged("abc")) == ["a", "b", "c"]
+        assert meter.fuel == 30_003
+        meter.finish()
+
+    def test_the_first_reason_stays(self):
+        meter = self.meter(10)
+        meter.end(Fault("calls", "X", "first"))
+        meter.end(Fault("output", "X", "second"))
+        with pytest.raises(Stopped):
+            meter.tick()
+        assert meter.fault.message == "first"
+        meter.finish()

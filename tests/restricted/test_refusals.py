@@ -1,0 +1,177 @@
+"""What the policy and the guards refuse: with the line, and never by doing it."""
+
+from __future__ import annotations
+
+import pytest
+
+IN_THE_TEXT = {
+    "code": "def f(): pass\nf.__code__",
+    "code written": "def f(): pass\nf.__code__ = f.__code__",
+    "globals of a function": "x = 1\nprint.__globals__",
+    "self of a builtin": "\nlen.__self__",
+    "subclasses": "\nint.__subclasses__()",
+    "mro": "\nint.mro()",
+    "bases": "\nint.__bases__",
+    "frame": "g = (x for x in [1])\ng.gi_frame",
+    "frame, full width": "g = (x for x in [1])\ng.gi_ｆrame",
+    "traceback": "\ndef f(e): return e.__traceback__",
+    "context": "\ndef f(e): return e.__context__",
+    "getattribute": "\nobject.__getattribute__(tools, 'x')",
+    "reduce": "\nobject.__reduce_ex__(1, 2)",
+    "dunder written": "class A: pass\nA.__name__ = 'x'",
+    "dunder in place": "class A: pass\nA.__name__ += 'x'",
+    "class swapped": "class A: pass\nA().__class__ = A",
+    "del hook": "class A:\n    def __del__(self): pass",
+    "getattr hook": "class A:\n    def __getattr__(self, n): pass",
+    "getattribute hook": "class A:\n    __getattribute__ = None",
+    "class_getitem hook": "class A:\n    def __class_getitem__(cls, k): pass",
+    "module name in a class": "class A:\n    __module__ = 'os'",
+    "match args": "class A:\n    __match_args__ = ('__class__',)",
+    "match args computed": "class A:\n    __match_args__ = tuple(['__cla' 'ss__'])",
+    "pattern attribute": "match 1:\n    case int(__class__=c): pass",
+    "pattern method": "match 'a':\n    case str(format=f): pass",
+    "eval": "\neval('1')",
+    "eval, other letters": "\n𝓮val('1')",
+    "eval as a value": "\nf = [eval][0]",
+    "exec": "\nexec('1')",
+    "open": "\nopen('/etc/passwd')",
+    "import function": "\n__import__('os')",
+    "builtins": "\n__builtins__",
+    "globals": "\nglobals()",
+    "input": "\ninput()",
+    "except star": "try: pass\nexcept* ValueError: pass",
+    "private import": "\nfrom random import _os",
+    "wide format": "\nf'{1:>2000000000}'",
+    "guard: assignment": "\n_getattr_ = 1",
+    "guard: walrus": "\n(_getattr_ := 1)",
+    "guard: for": "\nfor _getattr_ in []: pass",
+    "guard: comprehension": "\n[1 for _getattr_ in []]",
+    "guard: with": "\nwith tools as _getattr_: pass",
+    "guard: except": "try: pass\nexcept ValueError as _getattr_: pass",
+    "guard: import": "\nimport math as _getattr_",
+    "guard: from": "\nfrom math import pi as _write_",
+    "guard: def": "\ndef _getattr_(): pass",
+    "guard: class": "\nclass _getattr_: pass",
+    "guard: positional-only": "\ndef f(_getattr_, /): pass",
+    "guard: parameter": "\ndef f(_getattr_): pass",
+    "guard: keyword-only": "\ndef f(*, _getattr_): pass",
+    "guard: varargs": "\ndef f(*_getattr_): pass",
+    "guard: kwargs": "\ndef f(**_getattr_): pass",
+    "guard: lambda": "\nlambda _getattr_: 1",
+    "guard: match": "match 1:\n    case _getattr_: pass",
+    "guard: match star": "match 1:\n    case [*_getattr_]: pass",
+    "guard: match rest": "match 1:\n    case {**_getattr_}: pass",
+    "guard: del": "\ndel _getattr_",
+    "guard: global": "def f():\n    global _getattr_",
+    "guard: full width": "\n_ｇetattr_ = 1",
+}
+
+
+@pytest.mark.parametrize("name", IN_THE_TEXT)
+def test_refused_in_the_text(run, name):
+    ran = run("print('ran')\n" + IN_THE_TEXT[name])
+    assert (ran.fault.kind, ran.fault.frames[-1].line, ran.text) == ("denied", 3, "")
+
+
+def test_a_refusal_says_what_to_do_instead(run):
+    fault = run("rows = open('x')").fault
+    assert fault.message == "open does not exist in this sandbox"
+    assert "tools" in (fault.hint or "")
+
+
+AT_RUN_TIME = {
+    "class of a value": "().__class__",
+    "class by name": "getattr((), '__cl' + 'ass__')",
+    "refused name with a default": "getattr((x for x in []), 'gi_' + 'frame', None)",
+    "name of a subclass of str": "class N(str): pass\ngetattr((), N('real'))",
+    "setattr of a dunder": "class A: pass\nsetattr(A(), '__class__', A)",
+    "delattr of a tool": "delattr(tools, 'get_charges')",
+    "private of a module": "import random\nrandom._os",
+    "private of a shared class": "from collections import Counter\nCounter._keep_positive",
+    "private of tools": "tools._tools",
+    "private of a tool": "tools.get_charges._world",
+    "private through a method": "class A:\n    def f(self): return self._os\nimport random\nA.f(random)",
+    "written through a method": "class A:\n    def f(self): self.x = 1\nA.f(ToolError)",
+    "module written": "import math\nmath.pi = 3",
+    "module written by name": "import math\nsetattr(math, 'pi', 3)",
+    "module written in a loop": "import math\nfor math.pi in [3]: pass",
+    "module in place": "import math\nmath.pi *= 2",
+    "module deleted from": "import math\ndel math.pi",
+    "shared class written": "from collections import Counter\nCounter.x = 1",
+    "shared error written": "ToolError.x = 1",
+    "shared function written": "import statistics\nstatistics.mean.x = 1",
+    "shared class passed off as own": "from collections import Counter\n@(lambda c: Counter)\nclass A: pass\nA.x = 1",
+    "shared class marked": "import abc\nabc.abstractmethod(ToolError)",
+    "registry of a shared class": "from collections.abc import Sized\nSized.register(int)",
+    "foreign __init__ on anything": "import re, math\ntype(re.match('a', 'a')).__init__(math, 1, 2)",
+    "format": "'{0.__class__}'.format(1)",
+    "format by a stored method": "f = '{0.__class__}'.format\nf(1)",
+    "format by the class": "str.format('{0.__class__}', 1)",
+    "format by map": "list(map(str.format, ['{0.__class__}'], [1]))",
+    "format by getattr": "getattr('{0.__class__}', 'format')(1)",
+    "format by a subclass": "class S(str): pass\nS('{0.__class__}').format(1)",
+    "format by super": "class S(str):\n    def f(self): return super().format(1)\nS('{0.__class__}').f()",
+    "format by operator": "import operator\noperator.methodcaller('format', 1)('{0.__class__}')",
+    "format_map": "'{a.__class__}'.format_map({'a': 1})",
+    "attrgetter": "import operator\noperator.attrgetter('real.__class__')(1)",
+    "reduce": "import functools\nfunctools.reduce(getattr, ['__class__'], ())",
+    "object of an error": "try:\n    None.x\nexcept AttributeError as e:\n    e.obj",
+    "three-argument type": "type('A', (), {})",
+    "type of a class": "type(int)('A', (), {})",
+    "metaclass": "class M(type): pass",
+    "metaclass by keyword": "class A(metaclass=lambda *a: 1): pass",
+    "make_dataclass": "import dataclasses\ndataclasses.make_dataclass('A', ['x: int = print(1)'])",
+    "get_type_hints": "import typing\ntyping.get_type_hints(print)",
+    "dataclass that uncovers a method": "from dataclasses import dataclass\n@dataclass(init=False)\nclass S(str):\n    format: object",
+    "subclass of tools": "class T(type(tools)): pass",
+    "unknown codec": "'x'.encode('punycode')",
+    "vars of a builtin": "vars(str)",
+    "module that is not there": "import os",
+    "submodule that is not there": "import urllib.request",
+    "relative import": "from . import x",
+}
+
+
+@pytest.mark.parametrize("name", AT_RUN_TIME)
+def test_refused_at_run_time(run, name):
+    fault = run(AT_RUN_TIME[name] + "\n'DONE'").fault
+    assert fault.kind == "runtime"
+    assert fault.frames
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["tools", "tools.get_charges", "(lambda: 1)", "print", "object()", "(x for x in [])", "[].append", "A()", "A"],
+)
+@pytest.mark.parametrize(
+    "shown", ["repr({})", "str([{}])", "f'{{{}}}'", "f'{{{}!r}}'", "'%s' % ({},)", "'{{}}'.format({})"]
+)
+def test_nothing_shows_an_address(run, value, shown):
+    assert "0x" not in run(f"class A: pass\n{shown.format(value)}").value
+
+
+def test_id_is_a_small_number(run):
+    assert run("x = object()\nid(tools) < 100, id(x) == id(x), id(x) != id(tools)").value == (True, True, True)
+
+
+def test_syntax_errors_carry_their_place(run):
+    fault = run("x = 1\ny = (2\n").fault
+    assert (fault.kind, fault.frames[-1].line, fault.offset) == ("syntax", 2, 5)
+
+
+@pytest.mark.parametrize(
+    "source", ["x = " + "(" * 5000 + "1" + ")" * 5000, "x = 1" + "+1" * 50000, "lambda: " * 500 + "1"]
+)
+def test_text_nested_too_deeply(run, source):
+    assert run(source).fault.kind in {"syntax", "denied"}
+
+
+def test_warnings_about_the_text_stay_inside(run, recwarn):
+    assert run("x = '\\d' is 1\nx").value is False
+    assert not recwarn.list
+
+
+def test_frames_are_the_program_s_own(run):
+    fault = run("def f(x):\n    return 1 / x\n\nf(0)").fault
+    assert [(frame.line, frame.function) for frame in fault.frames] == [(4, "<module>"), (2, "f")]
+    assert (fault.type, fault.message) == ("ZeroDivisionError", "division by zero")
