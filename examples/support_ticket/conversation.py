@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt
 
 from codeact import Result, Sandbox, stubs
+
 from .script import Answer, Message, Model, Program
 from .tickets import Ticket
 

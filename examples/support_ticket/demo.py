@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from codeact import Limits, Sandbox
+
 from . import tables, transcript
 from .canary import Canary, planted
 from .conversation import Episode, work

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from codeact import Result
+
 from .conversation import Episode
 from .script import Program
 from .toolcalls import Tally

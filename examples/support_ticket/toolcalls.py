@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Any
 
 from codeact import Tool
+
 from .data import WINDOW
 from .records import Charge
 from .tickets import Ticket

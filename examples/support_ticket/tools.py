@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from codeact import Tool, tool
+
 from .knowledge import Article, KnowledgeBase
 from .records import Book, Charge, Customer, Refund
 

@@ -11,6 +11,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from codeact import Call, Result
+
 from .conversation import Episode
 from .data import Company
 from .script import Program

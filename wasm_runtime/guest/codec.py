@@ -150,8 +150,7 @@ def _inherited(value: object) -> Callable[[object, int], object]:
         return lambda value, depth: _encode(value.value, depth)  # type: ignore[attr-defined]
     for base in type(value).__mro__[1:-1]:
         if base in _OUT:
-            row = _OUT[base]
-            return lambda value, depth: row(value, depth)
+            return _OUT[base]
         if base is str or base is float:
             return lambda value, _depth: base(value)  # type: ignore[arg-type]
     described = _describe(value)
@@ -191,9 +190,10 @@ def _items_out(values: Iterator[object], depth: int) -> list[object]:
     out: list[object] = []
     try:
         for value in values:
-            out.append(_encode(value, depth))
+            out.append(_encode(value, depth))  # noqa: PERF401 - the path needs the place reached
     except Uncrossable as error:
-        raise error.under(f"[{len(out)}]") from None
+        step = f"[{len(out)}]"
+        raise error.under(step) from None
     return out
 
 
@@ -227,7 +227,8 @@ def _dict_out(value: dict[object, object], depth: int) -> object:
         try:
             pairs.append([_encode(key, depth), _encode(item, depth)])
         except Uncrossable as error:
-            raise error.under(f"[{_short(key)}]") from None
+            step = f"[{_short(key)}]"
+            raise error.under(step) from None
     return {MARK: "dict", "v": pairs}
 
 
@@ -284,7 +285,10 @@ _OUT: dict[type, Callable[..., object]] = {
     time: _time_out,
     timedelta: lambda value, _depth: {MARK: "timedelta", "v": _span(value)},
     Decimal: lambda value, _depth: {MARK: "decimal", "v": str(value)},
-    Fraction: lambda value, depth: {MARK: "fraction", "v": [_encode(value.numerator, depth), _encode(value.denominator, depth)]},
+    Fraction: lambda value, depth: {
+        MARK: "fraction",
+        "v": [_encode(value.numerator, depth), _encode(value.denominator, depth)],
+    },
     UUID: lambda value, _depth: {MARK: "uuid", "v": value.hex},
     Member: lambda value, depth: {MARK: "member", "n": value.name, "v": _encode(value.value, depth)},
 }

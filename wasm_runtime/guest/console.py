@@ -62,7 +62,9 @@ def flush() -> None:
 _builtin_print = print
 
 
-def _print(*values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
+def _print(
+    *values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
+) -> None:
     """Print values to the console, or to `file`; see the documentation of Python's own `print`."""
     # A trap loses what has not left: what is printed leaves with the call, whether or not it ends a line.
     _builtin_print(*values, sep=sep, end=end, file=file, flush=flush or file is None)

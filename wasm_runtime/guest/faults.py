@@ -18,8 +18,10 @@ class ToolError(Exception):
 
 
 def describe(error: BaseException) -> dict[str, object]:
-    """What a host needs to know of an exception that ended a program: `kind`, `type`, `message`, `frames`
-    (pairs of line and function, outermost first) and `offset`.
+    """What a host needs to know of an exception that ended a program.
+
+    Returns:
+        A mapping of `kind`, `type`, `message`, `frames` (pairs of line and function, outermost first) and `offset`.
     """
     frames = _frames(error.__traceback__)
     offset = None
@@ -52,7 +54,7 @@ def _message(error: BaseException) -> str:
         return _bounded(repr(error.args[0]))
     try:
         return _bounded(str(error))
-    except BaseException:  # the program's own __str__ failed; its type must do
+    except BaseException:  # noqa: BLE001 - the program's own __str__ failed; its type must do
         return ""
 
 

@@ -91,7 +91,9 @@ def _compile(source: str) -> program.Compiled:
     if "\n" not in source and "await" not in source:
         # Most programs of one line are expressions, and need no tree: that is a third of what a run of one costs.
         with suppress(SyntaxError):
-            return program.Compiled(program.NOTHING, compile(source, FILENAME, "eval", dont_inherit=True), function=False)
+            return program.Compiled(
+                program.NOTHING, compile(source, FILENAME, "eval", dont_inherit=True), function=False
+            )
     tree = ast.parse(source, FILENAME)
     if "await" in source:
         tree = awaits.forgiving(tree)

@@ -74,6 +74,9 @@ def compile_lifted(lifted: Lifted) -> Compiled:
     return Compiled(body, tail, lifted.function)
 
 
+_YIELD = "'yield' outside function"
+_STAR = "import * does not go with a top-level 'return'"
+
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -92,7 +95,7 @@ def _as_function(tree: ast.Module) -> ast.Module:
     awaits = False
     for node in _own(tree):
         if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            raise _syntax_error("'yield' outside function", node)
+            raise _syntax_error(_YIELD, node)
         awaits = awaits or isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith))
         names.update(dict.fromkeys(_bound(node)))
     body = [_Plain().visit(statement) for statement in tree.body]
@@ -119,7 +122,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
         case ast.Import() | ast.ImportFrom():
             for alias in node.names:
                 if alias.name == "*":
-                    raise _syntax_error("import * does not go with a top-level 'return'", node)
+                    raise _syntax_error(_STAR, node)
                 yield alias.asname or alias.name.partition(".")[0]
 
 
@@ -135,7 +138,7 @@ class _Plain(ast.NodeTransformer):
     def _leave(self, node: ast.AST) -> ast.AST:
         return node
 
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _leave
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _leave  # noqa: N815 - ast's names
 
 
 def _syntax_error(message: str, node: ast.expr | ast.stmt) -> SyntaxError:
