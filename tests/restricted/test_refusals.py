@@ -13,7 +13,7 @@ IN_THE_TEXT = {
     "mro": "\nint.mro()",
     "bases": "\nint.__bases__",
     "frame": "g = (x for x in [1])\ng.gi_frame",
-    "frame, full width": "g = (x for x in [1])\ng.gi_ｆrame",
+    "frame, full width": "g = (x for x in [1])\ng.gi_\uff46rame",
     "traceback": "\ndef f(e): return e.__traceback__",
     "context": "\ndef f(e): return e.__context__",
     "getattribute": "\nobject.__getattribute__(tools, 'x')",
@@ -31,7 +31,7 @@ IN_THE_TEXT = {
     "pattern attribute": "match 1:\n    case int(__class__=c): pass",
     "pattern method": "match 'a':\n    case str(format=f): pass",
     "eval": "\neval('1')",
-    "eval, other letters": "\n𝓮val('1')",
+    "eval, other letters": "\n\U0001d4eeval('1')",
     "eval as a value": "\nf = [eval][0]",
     "exec": "\nexec('1')",
     "open": "\nopen('/etc/passwd')",
@@ -63,7 +63,7 @@ IN_THE_TEXT = {
     "guard: match rest": "match 1:\n    case {**_getattr_}: pass",
     "guard: del": "\ndel _getattr_",
     "guard: global": "def f():\n    global _getattr_",
-    "guard: full width": "\n_ｇetattr_ = 1",
+    "guard: full width": "\n_\uff47etattr_ = 1",
 }
 
 

@@ -282,7 +282,7 @@ class Policy(Operations):
         node.body.insert(0, self.tick(node))
         return node
 
-    def visit_TryStar(self, node: Any) -> ast.AST:
+    def visit_TryStar(self, node: Any) -> Any:
         """Refused: some interpreters confuse types in it."""
         self.refuse(
             node.handlers[0],

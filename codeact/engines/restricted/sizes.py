@@ -18,6 +18,7 @@ WALK = 3_000_000
 EXPONENT = 100_000
 """The largest exponent of a Decimal: writing one out as an integer takes time with the square of it."""
 
+_HEADER = 80
 _WORK = 1_000_000_000
 _NUMERIC = frozenset({int, float, bool, type(None), complex})
 _NESTING: tuple[Any, ...] = (list, tuple, set, frozenset)
@@ -142,7 +143,8 @@ def _spread(level: list[Any], parts: list[Any]) -> int:
 def _bytes(value: Any) -> int:
     """The bytes that the items of a sequence take."""
     if isinstance(value, str):
-        return str.__sizeof__(value) - 48
+        # The header's size differs between interpreters; for a short text it must not outweigh the text.
+        return max(str.__len__(value), str.__sizeof__(value) - _HEADER)
     base: Any = next(base for base in _SEQUENCES if isinstance(value, base))
     return (1 if base is bytes or base is bytearray else 8) * int(base.__len__(value))
 
