@@ -53,7 +53,7 @@ class RestrictedInstance:
         if meter.dead():
             meter.end(Fault("stack", "RecursionError", "maximum recursion depth exceeded"))
             meter.revive()
-            self._world.builtins[".tick"] = meter.tick
+            self._world.builtins[".stream"] = meter.stream
         meter_fault = meter.fault
         meter.finish()
         frames = outcome.fault.frames if outcome.fault else ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import compress
 from types import CoroutineType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -38,7 +39,9 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
         ".scalars": SCALARS,
         ".type": type,
         ".slice": slice,
-        ".tick": world.meter.tick,
+        ".next": next,
+        ".compress": compress,
+        ".stream": world.meter.stream,
     }
 
 

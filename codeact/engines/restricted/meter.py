@@ -35,7 +35,8 @@ class Meter:
     """The fuel of one world. It is set for each run, and spent between runs.
 
     Attributes:
-        tick: call it for one unit of work; always gives something true.
+        stream: gives something true for one unit of work; each `next` is a tick.
+        tick: the same as a function.
         fault: why the program must end; None while it may go on.
     """
 
@@ -48,8 +49,8 @@ class Meter:
         self._chunk: Any = iter(())
         self._closed = True
         self._growth = Growth(limits.memory)
-        self._stream: Iterator[int] = chain.from_iterable(_Source(self._next))
-        self.tick: Callable[[], int] = self._stream.__next__
+        self.stream: Iterator[int] = chain.from_iterable(_Source(self._next))
+        self.tick: Callable[[], int] = self.stream.__next__
 
     def dead(self) -> bool:
         """Whether the stream of ticks has ended by itself.
@@ -71,8 +72,8 @@ class Meter:
     def revive(self) -> None:
         """Make the stream of ticks anew."""
         self._chunk = iter(())
-        self._stream = chain.from_iterable(_Source(self._next))
-        self.tick = self._stream.__next__
+        self.stream = chain.from_iterable(_Source(self._next))
+        self.tick = self.stream.__next__
 
     def start(self) -> None:
         """Fill the meter for a run."""
@@ -145,11 +146,11 @@ class Meter:
         if units > self._fuel:
             self.stop(self._empty())
         if units > 0:
-            deque(islice(self._stream, units), 0)
+            deque(islice(self.stream, units), 0)
 
     def charged(self, items: Iterable[Any]) -> Iterator[Any]:
         """The same items, each for one tick, without a line of Python in between."""
-        return compress(items, self._stream)
+        return compress(items, self.stream)
 
     def _next(self) -> Any:
         """The next chunk of ticks, or the end of them."""

@@ -54,9 +54,17 @@ class Operations(RestrictingNodeTransformer):
         """A text for a guard."""
         return at(ast.Constant(value), near)
 
+    def ticking(self, near: ast.AST) -> ast.Call:
+        """The expression that counts one unit of work; it is always true."""
+        return self.guard(".next", near, [self.name(".stream", near)])
+
     def tick(self, near: ast.AST) -> ast.Expr:
         """The statement that counts one unit of work."""
-        return at(ast.Expr(self.guard(".tick", near, [])), near)
+        return at(ast.Expr(self.ticking(near)), near)
+
+    def charged(self, items: ast.expr) -> ast.Call:
+        """The same items, a unit of work each: cheaper than a statement in the loop's body."""
+        return self.guard(".compress", items, [items, self.name(".stream", items)])
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Operators that can make much of little are judged by the sizes of their operands."""

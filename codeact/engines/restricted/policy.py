@@ -248,17 +248,26 @@ class Policy(Operations):
 
     # --- loops -----------------------------------------------------------------------------------------------
 
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """Every turn of a loop is a tick."""
+        node = self.node_contents_visit(node)
+        node.iter = self.charged(node.iter)
+        return node
+
     def _visit_loop(self, node: _N) -> _N:
         loop: Any = self.node_contents_visit(node)
         loop.body.insert(0, self.tick(loop))
         return node
 
-    visit_For = visit_AsyncFor = visit_While = _visit_loop
+    visit_AsyncFor = visit_While = _visit_loop
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         """Every turn of a comprehension is a tick."""
         node = self.node_contents_visit(node)
-        node.ifs.insert(0, self.guard(".tick", node.iter, []))
+        if node.is_async:
+            node.ifs.insert(0, self.ticking(node.iter))
+        else:
+            node.iter = self.charged(node.iter)
         return node
 
     def _visit_comp(self, node: _N) -> _N:
@@ -336,7 +345,7 @@ class Policy(Operations):
         outer, self._known = self._known, self._known - _bound(node.args)
         self._inside(node, lambda: self.node_contents_visit(node))
         self._known = outer
-        node.body = at(ast.BoolOp(ast.And(), [self.guard(".tick", node.body, []), node.body]), node.body)
+        node.body = at(ast.BoolOp(ast.And(), [self.ticking(node.body), node.body]), node.body)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
