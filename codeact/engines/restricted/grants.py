@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from types import UnionType
 from typing import Any, NoReturn
 
-from codeact.engines.restricted.guards import SCALARS, make_guards
+from codeact.engines.restricted.arithmetic import SCALARS
+from codeact.engines.restricted.guards import make_guards
 from codeact.engines.restricted.imports import make_importer
 from codeact.engines.restricted.lazy import BUILTINS, LongRange, Ranges
 from codeact.engines.restricted.names import Sort, sort

@@ -7,11 +7,12 @@ there is. Common cases come first and are told apart by exact type.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import compress
 from types import CoroutineType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+from codeact.engines.restricted.arithmetic import FLOATS, NUMBERS, SCALARS, make_operators
 from codeact.engines.restricted.names import RECORD_NAMES, SIZED, TELLING, Sort, sort_at_run_time
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
@@ -21,8 +22,6 @@ from wasm_runtime.guest.codec import Record
 
 _OBJECT_REPR: Any = object.__repr__
 _set = object.__setattr__
-NUMBERS = frozenset({int, float, bool, complex})
-SCALARS = frozenset({int, float, str, bool, type(None), bytes, complex})
 NESTED = 50
 """Levels of type arguments, and of iterators over iterators."""
 
@@ -32,114 +31,18 @@ _CLASS_DICT: Any = type.__dict__["__dict__"]
 def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
     """The guards of one world, by the names that the policy calls them."""
     return {
-        **_operators(sizes, text),
+        **make_operators(sizes, text),
         **_attributes(world, text),
         **_classes(world),
         ".numbers": NUMBERS,
+        ".floats": FLOATS,
+        ".classes": world.own,
         ".scalars": SCALARS,
         ".type": type,
         ".slice": slice,
         ".next": next,
         ".compress": compress,
         ".stream": world.meter.stream,
-    }
-
-
-def _operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901 - a table of closures
-    def mul(a: Any, b: Any) -> Any:
-        # Literals of one machine digit: the interpreter compares them in place.
-        if type(a) is int:
-            if type(b) is int:
-                if -1073741823 < a < 1073741823 and -1073741823 < b < 1073741823:  # noqa: PLR2004
-                    return a * b
-            elif type(b) is float:
-                return a * b
-        elif type(a) is float:
-            return a * b
-        sizes.product(a, b)
-        return a * b
-
-    def power(a: Any, b: Any) -> Any:
-        if type(a) is not float and type(b) is not float:
-            sizes.power(a, b)
-        return a**b
-
-    def lshift(a: Any, b: Any) -> Any:
-        if isinstance(a, int) and isinstance(b, int):
-            sizes.bits(int.bit_length(a) + b)
-        return a << b
-
-    def mod(a: Any, b: Any) -> Any:
-        if isinstance(a, (str, bytes)):
-            return text.percent(a, b)
-        return a % b
-
-    def add(a: Any, b: Any) -> Any:
-        sizes.sum(a, b)
-        return a + b
-
-    def imul(a: Any, b: Any) -> Any:
-        if type(a) is not float:
-            sizes.product(a, b)
-        a *= b
-        return a
-
-    def iadd(a: Any, b: Any) -> Any:
-        sizes.sum(a, b)
-        a += b
-        return a
-
-    def ipow(a: Any, b: Any) -> Any:
-        if type(a) is not float and type(b) is not float:
-            sizes.power(a, b)
-        a **= b
-        return a
-
-    def ilshift(a: Any, b: Any) -> Any:
-        if isinstance(a, int) and isinstance(b, int):
-            sizes.bits(int.bit_length(a) + b)
-        a <<= b
-        return a
-
-    def imod(a: Any, b: Any) -> Any:
-        if isinstance(a, (str, bytes)):
-            return text.percent(a, b)
-        a %= b
-        return a
-
-    in_place: dict[str, Callable[[Any, Any], Any]] = {"mul": imul, "pow": ipow, "lshift": ilshift, "mod": imod}
-
-    def item_in_place(operation: str, target: Any, key: Any, value: Any) -> None:
-        target[key] = in_place[operation](target[key], value)
-
-    def attribute_in_place(operation: str, target: Any, name: str, value: Any) -> None:
-        _set(target, name, in_place[operation](getattr(target, name), value))
-
-    def eq(a: Any, b: Any) -> Any:
-        if type(a) not in SCALARS and type(b) not in SCALARS:
-            sizes.walk(a)
-        return a == b
-
-    def ne(a: Any, b: Any) -> Any:
-        if type(a) not in SCALARS and type(b) not in SCALARS:
-            sizes.walk(a)
-        return a != b
-
-    return {
-        ".mul": mul,
-        ".pow": power,
-        ".lshift": lshift,
-        ".mod": mod,
-        ".add": add,
-        ".imul": imul,
-        ".iadd": iadd,
-        ".ipow": ipow,
-        ".ilshift": ilshift,
-        ".imod": imod,
-        ".item_in_place": item_in_place,
-        ".attribute_in_place": attribute_in_place,
-        ".eq": eq,
-        ".ne": ne,
     }
 
 

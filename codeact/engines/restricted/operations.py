@@ -81,7 +81,8 @@ class Operations(RestrictingNodeTransformer):
                 return self._unless(left, ".numbers", node, guard, [left, right])
             if _number(left):
                 return self._unless(right, ".numbers", node, guard, [left, right])
-        elif isinstance(node.op, ast.Mod):
+            return self._unless(left, ".floats", node, guard, [left, right])
+        if isinstance(node.op, ast.Mod):
             return self._unless(left, ".numbers", node, guard, [left, right])
         return self.guard(guard, node, [left, right])
 
@@ -163,7 +164,7 @@ def _harmless(op: ast.operator, left: ast.expr, right: ast.expr) -> bool:
         return isinstance(left, ast.Constant) and not isinstance(left.value, (str, bytes))
     if isinstance(op, ast.LShift):
         return False
-    if any(isinstance(side, ast.Constant) and isinstance(side.value, float) for side in (left, right)):
+    if _floating(left) or _floating(right):
         return True
     if isinstance(op, ast.Mult):
         return _number(left) and _number(right)
@@ -175,6 +176,15 @@ def _harmless(op: ast.operator, left: ast.expr, right: ast.expr) -> bool:
         and left.value <= _FOLDABLE_BASE
         and right.value <= _FOLDABLE_EXPONENT
     )
+
+
+def _floating(node: ast.expr) -> bool:
+    """Whether it is arithmetic with a constant that has a point: no sequence and no integer comes of it."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, float)
+    if isinstance(node, ast.BinOp):
+        return _floating(node.left) or _floating(node.right)
+    return isinstance(node, ast.UnaryOp) and _floating(node.operand)
 
 
 def _number(node: ast.expr) -> bool:

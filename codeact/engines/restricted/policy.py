@@ -24,6 +24,7 @@ from codeact.engines.restricted.names import (
     sort,
 )
 from codeact.engines.restricted.operations import Operations, at
+from codeact.engines.restricted.scopes import bound_names, receiver_of
 
 DEPTH = 40
 """Functions and classes nested in each other; the compiler's work grows with the square of it."""
@@ -79,7 +80,7 @@ class Policy(Operations):
 
     def judge(self, tree: ast.Module) -> ast.Module:
         """Rewrite a program; whether it may run is in `violations`."""
-        self._taken.update(_bound(tree))
+        self._taken.update(bound_names(tree))
         self.visit(tree)
         return tree
 
@@ -307,42 +308,25 @@ class Policy(Operations):
         first = node.body[0]
         with_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
         outer = self._known
-        receiver = self._receiver(node)
-        self._known = outer - _bound(node) | ({receiver} if receiver else set())
+        inside_class = bool(self._scopes) and isinstance(self._scopes[-1], ast.ClassDef)
+        receiver = receiver_of(node) if inside_class else None
+        self._known = outer - bound_names(node) | ({receiver} if receiver else set())
         self._inside(node, lambda: self.node_contents_visit(node))
         self._known = outer
         entry: list[ast.stmt] = [self.tick(node)]
         if receiver is not None:
-            entry.append(at(ast.Expr(self.guard(".receiver", node, [self.name(receiver, node)])), node))
+            kind = self.guard(".type", node, [self.name(receiver, node)])
+            test = at(ast.Compare(kind, [ast.NotIn()], [self.name(".classes", node)]), node)
+            judge = at(ast.Expr(self.guard(".receiver", node, [self.name(receiver, node)])), node)
+            entry.append(at(ast.If(test, [judge], []), node))
         node.body[1 if with_docstring else 0 : 1 if with_docstring else 0] = entry
         return node
-
-    def _receiver(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
-        """The name that a method knows its object by, where it is judged once on entry for all that follows.
-
-        That needs a name that is bound nowhere else in the method, and is worth it where private names or
-        assignments of attributes follow.
-        """
-        parameters = [*node.args.posonlyargs, *node.args.args]
-        if not parameters or not self._scopes or not isinstance(self._scopes[-1], ast.ClassDef):
-            return None
-        name = parameters[0].arg
-        if node.name == "__new__" or any(
-            isinstance(found, ast.Name) and found.id == "staticmethod" for found in node.decorator_list
-        ):
-            return None
-        rest: list[Any] = [*parameters[1:], *node.args.kwonlyargs, *node.body]
-        if node.args.vararg or node.args.kwarg:
-            rest += [node.args.vararg, node.args.kwarg]
-        if any(name in _bound(part) for part in rest if part is not None):
-            return None
-        return name if _relies(node, name) else None
 
     visit_FunctionDef = visit_AsyncFunctionDef = _visit_function
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         """A lambda's call is a tick."""
-        outer, self._known = self._known, self._known - _bound(node.args)
+        outer, self._known = self._known, self._known - bound_names(node.args)
         self._inside(node, lambda: self.node_contents_visit(node))
         self._known = outer
         node.body = at(ast.BoolOp(ast.And(), [self.ticking(node.body), node.body]), node.body)
@@ -449,39 +433,3 @@ def _special_hint(name: str) -> str | None:
 
 def _wide(spec: str) -> bool:
     return any(int(digits) > WIDTH for digits in re.findall(rf"\d{{{_LEAST_WIDTH},}}", spec))
-
-
-def _relies(node: ast.AST, name: str) -> bool:
-    """Whether it uses private names of an object, or assigns its attributes."""
-    return any(
-        isinstance(found, ast.Attribute)
-        and isinstance(found.value, ast.Name)
-        and found.value.id == name
-        and (found.attr[0] == "_" or not isinstance(found.ctx, ast.Load))
-        for found in ast.walk(node)
-    )
-
-
-def _bound(tree: ast.AST) -> set[str]:
-    """Every name the program binds, anywhere."""
-    found: set[str] = set()
-    pending: list[Any] = [tree]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, list):
-            pending += node
-        elif isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                found.add(node.id)
-        elif isinstance(node, ast.AST):
-            inside = node.__dict__
-            for field in node._fields:
-                value = inside.get(field)
-                if isinstance(value, (ast.AST, list)):
-                    pending.append(value)
-                elif isinstance(value, str) and field in _BINDING and not isinstance(node, ast.Attribute):
-                    found.add(value.partition(".")[0])
-    return found
-
-
-_BINDING = frozenset({"name", "asname", "rest", "arg"})

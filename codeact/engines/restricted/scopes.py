@@ -1,0 +1,63 @@
+"""Names: which ones a piece of program binds, and by which one a method knows its object."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+_BINDING = frozenset({"name", "asname", "rest", "arg"})
+
+
+def bound_names(tree: ast.AST) -> set[str]:
+    """Every name the program binds, anywhere."""
+    found: set[str] = set()
+    pending: list[Any] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending += node
+        elif isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                found.add(node.id)
+        elif isinstance(node, ast.AST):
+            inside = node.__dict__
+            for field in node._fields:
+                value = inside.get(field)
+                if isinstance(value, (ast.AST, list)):
+                    pending.append(value)
+                elif isinstance(value, str) and field in _BINDING and not isinstance(node, ast.Attribute):
+                    found.add(value.partition(".")[0])
+    return found
+
+
+def receiver_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """The name that a method knows its object by, where it is judged once on entry for all that follows.
+
+    That needs a name that is bound nowhere else in the method, and is worth it where private names or
+    assignments of attributes follow.
+    """
+    parameters = [*node.args.posonlyargs, *node.args.args]
+    if not parameters:
+        return None
+    name = parameters[0].arg
+    if node.name == "__new__" or any(
+        isinstance(found, ast.Name) and found.id == "staticmethod" for found in node.decorator_list
+    ):
+        return None
+    rest: list[Any] = [*parameters[1:], *node.args.kwonlyargs, *node.body]
+    if node.args.vararg or node.args.kwarg:
+        rest += [node.args.vararg, node.args.kwarg]
+    if any(name in bound_names(part) for part in rest if part is not None):
+        return None
+    return name if _relies(node, name) else None
+
+
+def _relies(node: ast.AST, name: str) -> bool:
+    """Whether it uses private names of an object, or assigns its attributes."""
+    return any(
+        isinstance(found, ast.Attribute)
+        and isinstance(found.value, ast.Name)
+        and found.value.id == name
+        and (found.attr[0] == "_" or not isinstance(found.ctx, ast.Load))
+        for found in ast.walk(node)
+    )
