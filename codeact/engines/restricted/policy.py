@@ -307,11 +307,15 @@ class Policy(Operations):
         self.check_name(node, node.name, allow_magic_methods=True)
         first = node.body[0]
         with_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        # Defaults, decorators and annotations belong to the scope around: the receiver's name may be another's there.
+        body, node.body = node.body, []
+        node = self.node_contents_visit(node)
         outer = self._known
         inside_class = bool(self._scopes) and isinstance(self._scopes[-1], ast.ClassDef)
+        node.body = body
         receiver = receiver_of(node) if inside_class else None
         self._known = outer - bound_names(node) | ({receiver} if receiver else set())
-        self._inside(node, lambda: self.node_contents_visit(node))
+        self._inside(node, lambda: self._visit_body(node))
         self._known = outer
         entry: list[ast.stmt] = [self.tick(node)]
         if receiver is not None:
@@ -323,6 +327,9 @@ class Policy(Operations):
         return node
 
     visit_FunctionDef = visit_AsyncFunctionDef = _visit_function
+
+    def _visit_body(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        node.body = [self.visit(statement) for statement in node.body]
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         """A lambda's call is a tick."""
