@@ -97,6 +97,8 @@ AT_RUN_TIME = {
     "private in an annotation": "self = tools\nclass A:\n    def f(self, x: self._tools): self._y = 1",
     "private by another receiver": "class A:\n    def f(self):\n        def g(self): return self._os\n        self._x = 1\n        return g(tools)\nA().f()",
     "private after nonlocal": "class A:\n    def f(self):\n        def g():\n            nonlocal self\n            self = tools\n        g()\n        return self._tools\nA().f()",
+    "private by super": "from collections import Counter\nsuper(Counter, Counter())._x",
+    "private by super of a type": "class A: pass\nsuper(type(tools), tools)._tools",
     "private in a nested class": "class A:\n    def f(self):\n        class B:\n            def g(self): return self._x\n        return B.g(tools)\nA().f()",
     "module written": "import math\nmath.pi = 3",
     "module written by name": "import math\nsetattr(math, 'pi', 3)",

@@ -20,6 +20,7 @@ from codeact.engines.restricted.toolbox import Tool, Toolbox
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.codec import Record
 
+receiver_of_super: Any = super.__dict__["__self__"].__get__
 _OBJECT_REPR: Any = object.__repr__
 _set = object.__setattr__
 NESTED = 50
@@ -54,10 +55,13 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
             return target in own or _made_by(world, target)
         return type(target) in own
 
+    def is_own_super(target: Any) -> bool:
+        return type(target) is super and is_own(receiver_of_super(target))
+
     def private(target: Any, name: str) -> Any:
         if type(target) in own:
             return getattr(target, name)
-        if is_own(target) or type(target) is super:
+        if is_own(target) or is_own_super(target):
             return getattr(target, name)
         if name in RECORD_NAMES and (
             isinstance(target, tuple) or (isinstance(target, type) and issubclass(target, tuple))
@@ -85,11 +89,11 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
         elif name == "__setattr__":
             if isinstance(target, type):
                 return set_past_class
-            if type(target) is super:
-                return lambda name, value: set_past_class(target.__self__, name, value)  # type: ignore[attr-defined]
+            if is_own_super(target):
+                return lambda name, value: set_past_class(receiver_of_super(target), name, value)
         elif isinstance(target, type):
             return unbound(target, name)
-        elif type(target) is super or is_own(target):
+        elif is_own_super(target) or is_own(target):
             return getattr(target, name)
         hint = "; type(x) gives its class" if name == "__class__" else ""
         msg = f"the attribute {name} of {_noun(target)} cannot be used{hint}"
@@ -171,7 +175,7 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
             return setter(target)
         if isinstance(target, BaseException) and name[:1] != "_":
             return target
-        if type(target) is super:
+        if is_own_super(target):
             return target
         if isinstance(target, type):
             msg = f"the class {target.__name__} is shared and cannot be changed; make a subclass"

@@ -120,7 +120,7 @@ class Text:
     def method(self, target: Any, name: str) -> Callable[..., Any] | None:
         """What stands in for a method of text, bytes, integers or files; None when the target is none of these."""
         if type(target) is super:
-            target = target.__self__  # type: ignore[attr-defined]
+            target = super.__dict__["__self__"].__get__(target)
         kind = target if isinstance(target, type) else type(target)
         if not issubclass(kind, _owners(name)) or isinstance(getattr(kind, name, None), FunctionType):
             return None  # none of ours, or the program's own in its place
