@@ -11,9 +11,11 @@ What it does not stop:
   judged before they run; sorting, comparing or hashing what already fits into memory is not.
 * Comparing with `<`, hashing as a key, and searching in containers follow nested structures without a bound: lists
   that hold themselves twice, forty levels deep, keep the interpreter busy.
+* Builtins handed on as values (`map(str, rows)`, `[int][0](text, 16)`, `dict.__repr__(x)`) are the interpreter's own and
+  are not judged by size, as their calls in the text are.
 * `a + b` may allocate as much as both operands together; growth is only seen at the next tick, and in the whole
   process (see `meter.Growth`).
-* Structures nested millions of levels deep need a deep C stack when they are hashed, shown or freed: run programs
+* Structures and generators nested hundreds of thousands of levels deep need a deep C stack when they are hashed, shown or freed: run programs
   on threads with a large stack.
 * Recursion ends where the host's own recursion limit is.
 """
