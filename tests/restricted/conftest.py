@@ -35,7 +35,7 @@ class House:
 
     def open(self) -> RestrictedInstance:
         self.until = time.monotonic() + self.seconds
-        doors = Doors(self.faces, self.call, self.write, self.interrupted, lambda: NOW, bytes(range(32)))
+        doors = Doors(self.faces, self.call, self.write, self.interrupted, lambda: NOW, lambda: 7, bytes(range(32)))
         return RestrictedEngine().open(doors, self.limits)
 
     @property
@@ -45,9 +45,9 @@ class House:
     def interrupted(self) -> Fault | None:
         return Fault("timeout", "TimeoutError", "too late (limit timeout)") if time.monotonic() > self.until else None
 
-    def write(self, text: str) -> Stop | None:
+    def write(self, text: str) -> Fault | None:
         if len(self.text) + len(text) > self.limits.output:
-            return Stop(Fault("output", "OutputLimit", f"more than output={self.limits.output} characters"))
+            return Fault("output", "OutputLimit", f"more than output={self.limits.output} characters")
         self.printed.append(text)
         return None
 

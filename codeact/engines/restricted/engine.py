@@ -6,6 +6,7 @@ import ast
 import threading
 import warnings
 from contextvars import copy_context
+from dataclasses import replace
 from types import CodeType, CoroutineType, ModuleType
 from typing import Any
 
@@ -56,20 +57,12 @@ class RestrictedInstance:
             self._world.builtins[".stream"] = meter.stream
         meter_fault = meter.fault
         meter.finish()
-        frames = outcome.fault.frames if outcome.fault else ()
         if meter_fault is not None:
-            fault = Fault(
-                meter_fault.kind,
-                meter_fault.type,
-                meter_fault.message,
-                meter_fault.frames or frames,
-                None,
-                meter_fault.hint,
-            )
-            return Outcome(fault=fault, bound=outcome.bound, fuel=meter.fuel)
-        return Outcome(
-            outcome.value, outcome.fault, outcome.finished, outcome.bound, outcome.exit_code, meter.fuel, outcome.memory
-        )
+            seen = outcome.fault
+            if seen is not None and not meter_fault.frames:
+                meter_fault = replace(meter_fault, frames=seen.frames, omitted=seen.omitted)
+            return Outcome(fault=meter_fault, bound=outcome.bound, fuel=meter.fuel)
+        return replace(outcome, fuel=meter.fuel)
 
     def close(self) -> None:
         """Destroy the world. Harmless when called twice."""
@@ -153,19 +146,21 @@ class RestrictedInstance:
     def _fault(self, error: BaseException) -> Fault:
         if isinstance(error, Stopped):
             reason = self._world.meter.fault
-            frames = _frames(describe(error))
             if reason is not None:
-                return Fault(reason.kind, reason.type, reason.message, frames, None, reason.hint)
+                told = describe(error)
+                return replace(reason, frames=_frames(told), omitted=_omitted(told))
         try:
             Sizes(_MESSAGE, self._world.meter.tick).walk(BaseException.args.__get__(error))  # type: ignore[attr-defined]
         except BaseException:  # noqa: BLE001 - too large to be shown
             told = describe(RuntimeError().with_traceback(error.__traceback__))
             kind: Kind = "memory" if isinstance(error, MemoryError) else "runtime"
-            return Fault(kind, type(error).__name__, "(its text is too large to be shown)", _frames(told))
+            return Fault(
+                kind, type(error).__name__, "(its text is too large to be shown)", _frames(told), omitted=_omitted(told)
+            )
         told = describe(error)
         if isinstance(error, MemoryError) and not told["message"]:
             told["message"] = "the interpreter found no memory for this"
-        return Fault(told["kind"], str(told["type"]), str(told["message"]), _frames(told))  # type: ignore[arg-type]
+        return Fault(told["kind"], str(told["type"]), str(told["message"]), _frames(told), omitted=_omitted(told))  # type: ignore[arg-type]
 
 
 _MESSAGE = 50_000_000
@@ -173,6 +168,10 @@ _MESSAGE = 50_000_000
 
 def _frames(told: dict[str, Any]) -> tuple[Frame, ...]:
     return tuple(Frame(line, function) for line, function in told["frames"])
+
+
+def _omitted(told: dict[str, Any]) -> int:
+    return int(told["omitted"])
 
 
 def _exit(error: SystemExit) -> tuple[int | None, Fault | None]:

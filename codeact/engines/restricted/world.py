@@ -71,6 +71,6 @@ class World:
         """Print text. It leaves at once."""
         if self.meter.ended():
             self.meter.look()
-        stop = self.doors.write(text)
-        if stop is not None:
-            self.meter.stop(stop.fault)
+        fault = self.doors.write(text)
+        if fault is not None:
+            self.meter.stop(fault)

@@ -68,16 +68,17 @@ def make_time(parts: Parts) -> dict[str, Any]:
     """The names of `time`."""
     world = parts.world
     now = world.doors.now
-    begun = now()
+    monotonic = world.doors.monotonic
+    begun = monotonic()
 
     def seconds() -> float:
         return now() / _NANO
 
     def since() -> float:
-        return (now() - begun) / _NANO
+        return (monotonic() - begun) / _NANO
 
     def since_ns() -> int:
-        return now() - begun
+        return monotonic() - begun
 
     def sleep(secs: Any) -> None:
         if secs < 0:
