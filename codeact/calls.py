@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import hashlib
 import math
 import threading
@@ -9,7 +10,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from difflib import get_close_matches
 from typing import Any
 
 from codeact.engines import Answer, Fault, Refusal, Reply, Stop
@@ -17,9 +17,9 @@ from codeact.limits import Limits
 from codeact.portal import Portal
 from codeact.result import Call, State
 from codeact.tools import BadArguments, Tool, Toolset
-from codeact.values import Uncrossable, from_host
+from codeact.values import Uncrossable, encode, from_host
 from codeact.workers import workers
-from wasm_runtime.guest.codec import encode
+from wasm_runtime.guest.faults import NAME, unknown_tool
 
 MESSAGE = 1000
 """Characters of a host exception's text that the program sees."""
@@ -38,7 +38,8 @@ class Door:
         self._deadline = deadline
         self._portal = portal
         self._lock = threading.Lock()
-        self._under_way: _UnderWay | None = None
+        self._made = 0
+        self._under_way: dict[int, _UnderWay] = {}
         self._calls: list[Call] = []
         self.stop: Fault | None = None
 
@@ -46,8 +47,8 @@ class Door:
     def calls(self) -> tuple[Call, ...]:
         """The receipts so far; a call still under way is `unfinished`."""
         with self._lock:
-            done = tuple(self._calls)
-            return done if self._under_way is None else (*done, self._under_way.receipt("unfinished"))
+            pending = [call.receipt("unfinished") for call in self._under_way.values()]
+            return tuple(sorted([*self._calls, *pending], key=lambda call: call.seq))
 
     def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
         """Answer one call from inside. Never raises.
@@ -78,52 +79,57 @@ class Door:
     def expire(self) -> bool:
         """Shut the door at the deadline. Gives whether a tool is under way, and so nothing to wait for."""
         with self._lock:
-            under_way = self._under_way
+            busy = [call.name for call in self._under_way.values()]
             if self.stop is None:
-                self.stop = self._overdue(under_way.name if under_way else None)
-            if under_way is None:
-                return False
-            self._retire("unfinished")
-        under_way.cancel()
-        return True
+                self.stop = self._overdue(*busy[:1])
+        self.close()
+        return bool(busy)
 
     def close(self) -> None:
-        """Shut the door for good; a call under way becomes `unfinished`."""
+        """Shut the door for good; calls under way become `unfinished`."""
         with self._lock:
             if self.stop is None:
                 self.stop = Fault("host", "RuntimeError", "the run is over")
-            under_way = self._under_way
-            if under_way is not None:
-                self._retire("unfinished")
-        if under_way is not None:
-            under_way.cancel()
+            left = list(self._under_way.values())
+            self._under_way.clear()
+            self._calls.extend(call.receipt("unfinished") for call in left)
+        for call in left:
+            call.cancel()
 
     def _call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
         stop = self.interrupted()
         if stop is not None:
             return Stop(stop)
-        if len(self._calls) >= self._limits.calls:
-            return self.end(_too_many(self._limits.calls))
-        begun = _UnderWay(len(self._calls) + 1, name, _digest(args, kwargs, self._limits))
-        tool = self._tools.get(name)
-        if tool is None:
-            self._record(begun, "refused")
-            return Refusal("AttributeError", unknown_tool(name, self._tools))
-        try:
-            bound = tool.bind(args, kwargs)
-        except BadArguments as error:
-            self._record(begun, "refused")
-            return Refusal("TypeError", str(error))
+        digest = _digest(args, kwargs, self._limits)
         with self._lock:
             if self.stop is not None:
                 return Stop(self.stop)
-            self._under_way = begun
-        state, reply = self._perform(tool, bound, begun)
+            self._made += 1
+            begun = _UnderWay(self._made, _shortened(name), digest)
+            if begun.seq <= self._limits.calls:
+                self._under_way[begun.seq] = begun
+        if begun.seq > self._limits.calls:
+            return self.end(_too_many(self._limits.calls))
+        state, reply = self._answer(name, args, kwargs, begun)
         with self._lock:
-            if self._under_way is not begun:  # the door was shut meanwhile, and the receipt written
+            if self._under_way.pop(begun.seq, None) is None:  # the door was shut meanwhile, and the receipt written
                 return Stop(self.stop or Fault("host", "RuntimeError", "the run is over"))
-            self._retire(state)
+            self._calls.append(begun.receipt(state))
         return reply
+
+    def _answer(
+        self, name: str, args: tuple[object, ...], kwargs: dict[str, object], begun: _UnderWay
+    ) -> tuple[State, Reply]:
+        tool = self._tools.get(name)
+        if tool is None:
+            return "refused", Refusal("AttributeError", unknown_tool(name, self._tools))
+        try:
+            bound = tool.bind(args, kwargs)
+        except BadArguments as error:
+            return "refused", Refusal("TypeError", str(error))
+        except Exception as error:  # noqa: BLE001 - a validator of the host's own failed
+            return "refused", Refusal("TypeError", f"{tool.name}: {_told(error)}")
+        return self._perform(tool, bound, begun)
 
     def _perform(
         self, tool: Tool[..., Any], bound: tuple[tuple[Any, ...], dict[str, Any]], begun: _UnderWay
@@ -139,6 +145,8 @@ class Door:
             else:
                 value = tool.function(*args, **kwargs)
             plain = from_host(value, depth=self._limits.value_depth, size=self._limits.value_bytes)
+            if tool.shape is not None:
+                plain = tool.shape(plain)
         except FutureTimeout:
             if not begun.timed_out:  # the tool's own TimeoutError
                 return "failed", Refusal("ToolError", f"{tool.name} failed: TimeoutError")
@@ -151,7 +159,7 @@ class Door:
             return "failed", Refusal("ToolError", f"{tool.name} was cancelled on the host")
         except BaseException as error:  # noqa: BLE001 - errors are data, SystemExit of a tool included
             return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(error)}")
-        return "ok", Answer(tool.shape(plain) if tool.shape else plain)
+        return "ok", Answer(plain)
 
     def _overdue(self, tool: str | None = None) -> Fault:
         limit = f"{self._limits.timeout:g} s (limit timeout)"
@@ -163,20 +171,11 @@ class Door:
             f"the tool {tool} had not answered at the deadline of {limit}; the run ended without it",
         )
 
-    def _record(self, begun: _UnderWay, state: State) -> None:
-        with self._lock:
-            self._calls.append(begun.receipt(state))
-
-    def _retire(self, state: State) -> None:
-        if self._under_way is not None:
-            self._calls.append(self._under_way.receipt(state))
-            self._under_way = None
-
 
 class _UnderWay:
-    """A call that a tool has not answered yet."""
+    """A call that has not been answered yet."""
 
-    __slots__ = ("_future", "digest", "name", "seq", "started", "timed_out")
+    __slots__ = ("_cancelled", "_future", "digest", "name", "seq", "started", "timed_out")
 
     def __init__(self, seq: int, name: str, digest: str) -> None:
         self.seq = seq
@@ -184,10 +183,13 @@ class _UnderWay:
         self.digest = digest
         self.started = time.perf_counter()
         self.timed_out = False
+        self._cancelled = False
         self._future: Future[object] | None = None
 
     def wait(self, future: Future[object], seconds: float) -> object:
         self._future = future
+        if self._cancelled:  # the door was shut before there was anything to cancel
+            future.cancel()
         try:
             return future.result(max(seconds, 0.0))
         except FutureTimeout:
@@ -196,18 +198,12 @@ class _UnderWay:
             raise
 
     def cancel(self) -> None:
+        self._cancelled = True
         if self._future is not None:
             self._future.cancel()
 
     def receipt(self, state: State) -> Call:
         return Call(self.seq, self.name, self.digest, state, time.perf_counter() - self.started)
-
-
-def unknown_tool(name: str, tools: Toolset) -> str:
-    """What to say of a tool that was not granted: the near ones, and all there are."""
-    near = get_close_matches(name, tools, n=2)
-    meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"there is no tool {name[:80]!r}{meant} The tools are: {', '.join(tools) or 'none'}"
 
 
 def _too_many(limit: int) -> Fault:
@@ -217,6 +213,10 @@ def _too_many(limit: int) -> Fault:
         f"the program made more than {limit:,} tool calls (limit calls)",
         hint="call a tool once for many things where it can, and stop when you have what you need",
     )
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= NAME else f"{name[:NAME]}…"
 
 
 def _digest(args: tuple[object, ...], kwargs: dict[str, object], limits: Limits) -> str:
@@ -237,12 +237,13 @@ def _told(error: BaseException) -> str:
 def _start(function: Callable[[], object]) -> Future[object]:
     """Call a function on a worker; a deadline can then pass without it."""
     future: Future[object] = Future()
+    context = contextvars.copy_context()
 
     def job() -> None:
         if not future.set_running_or_notify_cancel():
             return
         try:
-            future.set_result(function())
+            future.set_result(context.run(function))
         except BaseException as error:  # noqa: BLE001 - it travels on in the future
             future.set_exception(error)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import types
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, get_args, get_origin, is_typeddict
 
 from pydantic import BaseModel
 
 from codeact.engines import Face
-from codeact.shapes import typeddict_fields
+from codeact.shapes import hints_of, typeddict_fields
+from codeact.signatures import type_name
 from codeact.tools import Tool, Toolset
 
 
@@ -27,37 +26,11 @@ def stubs(tools: Toolset) -> str:
 def face(member: Tool[..., Any]) -> Face:
     """What a program may see of a tool."""
     doc = "\n\n".join(part for part in (member.doc, *_shapes_of(member).values()) if part)
-    return Face(member.name, signature_line(member), doc, member.is_async)
-
-
-_STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-
-
-def signature_line(member: Tool[..., Any]) -> str:
-    """`get_charges(customer_id: str) -> list[Charge]`; `async def` is marked."""
-    parts: list[str] = []
-    kinds = inspect.Parameter
-    marked = False
-    parameters = list(member.signature.parameters.values())
-    for place, parameter in enumerate(parameters):
-        if parameter.kind is kinds.KEYWORD_ONLY and not marked:
-            parts.append("*")
-            marked = True
-        stars = _STARS.get(parameter.kind, "")
-        marked = marked or stars == "*"
-        default = "" if parameter.default is kinds.empty else f" = {_default(parameter.default)}"
-        parts.append(f"{stars}{parameter.name}: {_name(parameter.annotation)}{default}")
-        last_positional = parameter.kind is kinds.POSITIONAL_ONLY and (
-            place + 1 == len(parameters) or parameters[place + 1].kind is not kinds.POSITIONAL_ONLY
-        )
-        if last_positional:
-            parts.append("/")
-    prefix = "async " if member.is_async else ""
-    return f"{prefix}{member.name}({', '.join(parts)}) -> {_name(member.signature.return_annotation)}"
+    return Face(member.name, member.signature_line, doc, member.is_async)
 
 
 def _declaration(member: Tool[..., Any]) -> str:
-    head, _, rest = signature_line(member).rpartition(f"{member.name}(")
+    head, _, rest = member.signature_line.rpartition(f"{member.name}(")
     lines = [f"{head}def {member.name}({rest}:"]
     if member.doc:
         lines.extend(_indented(f'"""{member.doc}"""'))
@@ -68,34 +41,6 @@ def _declaration(member: Tool[..., Any]) -> str:
 def _indented(text: str) -> Iterator[str]:
     for line in text.splitlines():
         yield f"    {line}".rstrip()
-
-
-def _default(value: object) -> str:
-    return repr(value) if isinstance(value, (str, int, float, bool, bytes, type(None))) else "..."
-
-
-def _name(annotation: Any) -> str:
-    """A type as a model would write it, without the modules it comes from."""
-    if annotation is None or annotation is type(None):
-        return "None"
-    if annotation is ...:
-        return "..."
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _name(arguments[0])
-    if origin in {Union, types.UnionType}:
-        return " | ".join(_name(argument) for argument in arguments)
-    if origin is Literal:
-        return f"Literal[{', '.join(map(repr, arguments))}]"
-    if origin is not None and arguments:
-        inner = ", ".join(
-            f"[{', '.join(map(_name, argument))}]" if isinstance(argument, list) else _name(argument)
-            for argument in arguments
-        )
-        return f"{_name(origin)}[{inner}]"
-    if isinstance(annotation, type):
-        return annotation.__name__
-    return str(getattr(annotation, "__name__", None) or annotation).removeprefix("typing.")
 
 
 def _shapes_of(member: Tool[..., Any]) -> dict[str, str]:
@@ -126,15 +71,16 @@ def _fields_of(kind: Any) -> tuple[str, list[str], list[object]] | None:
         hints |= {name: field.return_type for name, field in kind.model_computed_fields.items()}
 
     elif is_dataclass(kind):
-        known = get_type_hints(kind, include_extras=True)
+        known = hints_of(kind)
         hints = {field.name: known[field.name] for field in fields(kind)}
 
     elif is_typeddict(kind):
         known = typeddict_fields(kind)
         lines = [
-            f"{name}: {_name(hint)}{'' if needed else '  # may be missing'}" for name, (hint, needed) in known.items()
+            f"{name}: {type_name(hint)}{'' if needed else '  # may be missing'}"
+            for name, (hint, needed) in known.items()
         ]
         return kind.__name__, lines, [hint for hint, _ in known.values()]
     else:
         return None
-    return kind.__name__, [f"{name}: {_name(hint)}" for name, hint in hints.items()], list(hints.values())
+    return kind.__name__, [f"{name}: {type_name(hint)}" for name, hint in hints.items()], list(hints.values())

@@ -43,13 +43,13 @@ def _traceback(fault: Fault, lines: list[str]) -> str:
         return ""
     shown = [_frame(frame, lines) for frame in frames[: SHOWN // 2]]
     rest = frames[SHOWN // 2 :]
-    if len(frames) > SHOWN:
-        shown.append(f"  … {len(frames) - SHOWN} more frames")
+    if len(frames) > SHOWN or fault.omitted:
         rest = rest[-SHOWN // 2 :]
+        shown.append(f"  … {len(frames) - len(shown) - len(rest) + fault.omitted:,} more frames")
     shown.extend(_frame(frame, lines) for frame in rest)
     if fault.kind == "syntax" and fault.offset:
         text = _line(lines, frames[-1].line)
-        column = fault.offset - 1 - (len(text) - len(text.lstrip()))
+        column = min(fault.offset - 1, len(text)) - (len(text) - len(text.lstrip()))
         shown.append(f"    {' ' * max(column, 0)}^")
     return "\n".join(["traceback:", *shown])
 

@@ -6,12 +6,11 @@ import atexit
 import contextvars
 import os
 import time
-import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeact.calls import Door
-from codeact.engines import Doors, Engine, Face, Fault, Frame, Outcome, Stop
+from codeact.engines import Doors, Engine, Face, Fault, Frame, Outcome
 from codeact.errors import build
 from codeact.limits import Limits
 from codeact.output import Output
@@ -38,14 +37,14 @@ class Grant:
 
 
 class Execution:
-    """One run. It happens on a worker; `result` may be asked for at any time and never waits."""
+    """One run. It happens on a worker, while the caller waits as long as it likes and then takes the result."""
 
     def __init__(self, grant: Grant, source: str, portal: Portal) -> None:
         self._grant = grant
         self._source = source
         self._started = time.monotonic()
-        self.deadline = self._started + grant.limits.timeout
-        self.door = Door(grant.tools, grant.limits, self.deadline, portal)
+        self._deadline = self._started + grant.limits.timeout
+        self.door = Door(grant.tools, grant.limits, self._deadline, portal)
         self._output = Output(grant.limits.output)
         self._outcome: Outcome | None = None
 
@@ -66,15 +65,21 @@ class Execution:
             finally:
                 _live.discard(self)
 
-        workers.submit(job)
+        try:
+            workers.submit(job)
+        except RuntimeError as error:  # the process can have no more threads
+            _live.discard(self)
+            self._outcome = Outcome(fault=Fault("host", "RuntimeError", f"no thread to run on: {error}"))
+            self.door.close()
+            finished()
         return self
 
     def left(self) -> float:
         """Seconds until the deadline, at least zero."""
-        return max(0.0, self.deadline - time.monotonic())
+        return max(0.0, self._deadline - time.monotonic())
 
     def result(self) -> Result:
-        """The result of the run, or of what is known of it when it was abandoned at its deadline."""
+        """The result, or what is known of it when the run is abandoned at its deadline. It ends the run."""
         stop = self.door.stop
         self.door.close()
         outcome = self._outcome or Outcome(fault=stop or Fault("host", "RuntimeError", "the run gave no outcome"))
@@ -106,6 +111,7 @@ class Execution:
             write=self._write,
             interrupted=self.door.interrupted,
             now=time.time_ns,
+            monotonic=time.monotonic_ns,
             seed=os.urandom(32),
         )
         instance = None
@@ -123,17 +129,17 @@ class Execution:
         if instance is not None:
             instance.close()
 
-    def _write(self, text: str) -> Stop | None:
+    def _write(self, text: str) -> Fault | None:
         if self.door.stop is not None:
-            return Stop(self.door.stop)
-        stop = self._output.write(text)
-        return None if stop is None else self.door.end(stop.fault)
+            return self.door.stop
+        fault = self._output.write(text)
+        return None if fault is None else self.door.end(fault).fault
 
 
 def _stopped(outcome: Outcome, stop: Fault) -> Outcome:
     """The outcome of a run that the host stopped: whatever the program reports, the host's reason stands."""
     frames = stop.frames or (outcome.fault.frames if outcome.fault else ())
-    fault = Fault(stop.kind, stop.type, stop.message, frames, stop.offset, stop.hint)
+    fault = replace(stop, frames=frames, omitted=outcome.fault.omitted if outcome.fault and not stop.frames else 0)
     return Outcome(fault=fault, bound=outcome.bound, fuel=outcome.fuel, memory=outcome.memory)
 
 
@@ -161,12 +167,12 @@ def _note(outcome: Outcome) -> str | None:
     return f"the program ended without a value{bound}. End with an expression, or return, to give one"
 
 
-_live: weakref.WeakSet[Execution] = weakref.WeakSet()
+_live: set[Execution] = set()
 
 
 def _stop_all() -> None:
     until = time.monotonic() + AT_EXIT
-    for run in list(_live):
+    for run in _live.copy():
         run.door.close()
     while _live and time.monotonic() < until:
         time.sleep(0.005)

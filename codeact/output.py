@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codeact.engines import Fault, Stop
+from codeact.engines import Fault
 from codeact.result import Truncation
 
 
@@ -15,8 +15,10 @@ class Output:
         self._kept = 0
         self._left_out = 0
 
-    def write(self, text: str) -> Stop | None:
-        """Take printed text. Gives a `Stop` once the limit is passed."""
+    def write(self, text: str) -> Fault | None:
+        """Take printed text. Gives a fault once the limit is passed."""
+        if not text.isascii():  # lone surrogates are no text anywhere else
+            text = text.encode("utf-8", "backslashreplace").decode()
         room = self._limit - self._kept
         if len(text) <= room:
             self._parts.append(text)
@@ -25,13 +27,11 @@ class Output:
         self._parts.append(text[:room])
         self._kept += room
         self._left_out += len(text) - room
-        return Stop(
-            Fault(
-                "output",
-                "RuntimeError",
-                f"the program printed more than {self._limit:,} characters (limit output)",
-                hint="print less: return the value, or print a summary or a slice of it",
-            )
+        return Fault(
+            "output",
+            "RuntimeError",
+            f"the program printed more than {self._limit:,} characters (limit output)",
+            hint="print less: return the value, or print a summary or a slice of it",
         )
 
     @property

@@ -11,7 +11,7 @@ from codeact.values import jsonable
 
 State = Literal["ok", "failed", "refused", "unfinished"]
 """How a call ended: `ok` gave a value; `failed` raised on the host; `refused` never reached the tool;
-`unfinished` was still running when the run ended, and what it gave later was thrown away."""
+`unfinished` was still running when its own time or the run ended, and what it gave later was thrown away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ class Usage:
     Attributes:
         wall: seconds from `run` to the result.
         guest: seconds of it that no tool was running.
-        fuel: units spent: wasm instructions or restricted ticks, repeatable for the same program and inputs;
-            0 when the run was abandoned at its deadline.
-        memory: peak bytes of the guest's memory; None where the engine cannot know.
+        fuel: units spent: wasm instructions or restricted ticks, repeatable for the same program and inputs.
+            Of a run that was stopped it is a lower bound, and 0 when the run was abandoned at its deadline.
+        memory: peak bytes of the guest's memory; None where the engine cannot know, as both of ours cannot.
         calls: tool calls made.
     """
 
@@ -164,7 +164,8 @@ class Result:
 def _described(error: Error) -> Iterator[str]:
     yield f"{error.type}: {error.message}" if error.message else error.type
     if error.line is not None:
-        yield f"  line {error.line}: {(error.source_line or '').strip()}".rstrip(": ")
+        line = (error.source_line or "").strip()
+        yield f"  line {error.line}: {line}" if line else f"  line {error.line}"
     if error.traceback.count("\n") >= MORE_THAN_ONE_FRAME:
         yield error.traceback
     if error.hint:

@@ -44,11 +44,24 @@ class Sandbox:
         if limits is not None and not isinstance(limits, Limits):
             msg = f"limits={limits!r}: expected codeact.Limits"
             raise TypeError(msg)
-        self.tools = tools if isinstance(tools, Toolset) else Toolset(tools)
-        self.limits = limits or Limits()
-        self.engine = engine
-        faces = tuple(face(tool) for tool in self.tools.values())
-        self._grant = Grant(load(engine), self.tools, faces, self.limits)
+        toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+        faces = tuple(face(tool) for tool in toolset.values())
+        self._grant = Grant(load(engine), toolset, faces, limits or Limits())
+
+    @property
+    def tools(self) -> Toolset:
+        """The tools granted."""
+        return self._grant.tools
+
+    @property
+    def limits(self) -> Limits:
+        """What one run may use."""
+        return self._grant.limits
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine."""
+        return self._grant.engine.name
 
     def run(self, code: str) -> Result:
         """Run a program and wait for its result, no longer than the limit `timeout`.

@@ -9,9 +9,12 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import is_dataclass
 from typing import Annotated, Any, NotRequired, Required, Union, get_args, get_origin, is_typeddict
 
-from wasm_runtime.guest.codec import record
+from pydantic import BaseModel
+
+from wasm_runtime.guest.codec import Record, record
 
 Shape = Callable[[Any], Any]
 
@@ -23,13 +26,21 @@ def shape_of(annotation: object) -> Shape | None:
     return _shape(annotation, {})
 
 
+def hints_of(kind: type) -> dict[str, Any]:
+    """The annotations of a class; as they are written where they name what cannot be found."""
+    try:
+        return typing.get_type_hints(kind, include_extras=True)
+    except (NameError, TypeError):
+        return dict(kind.__annotations__)
+
+
 def typeddict_fields(kind: Any) -> dict[str, tuple[object, bool]]:
     """The fields of a TypedDict: the annotation of each, and whether it must be there.
 
     `__required_keys__` alone does not know about `NotRequired` where annotations are strings.
     """
     fields: dict[str, tuple[object, bool]] = {}
-    for name, hint in typing.get_type_hints(kind, include_extras=True).items():
+    for name, hint in hints_of(kind).items():
         needed = name in kind.__required_keys__
         while get_origin(hint) in _WRAPPERS:
             needed = {Required: True, NotRequired: False}.get(get_origin(hint), needed)
@@ -42,6 +53,8 @@ def _shape(annotation: object, seen: dict[object, Shape]) -> Shape | None:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if is_typeddict(origin or annotation):
         return _record_shape(origin or annotation, seen)
+    if isinstance(annotation, type) and (is_dataclass(annotation) or issubclass(annotation, BaseModel)):
+        return _fields_shape(annotation, seen)
     if origin in _WRAPPERS:
         return _shape(arguments[0], seen)
     if origin in {Union, types.UnionType}:
@@ -71,6 +84,27 @@ def _record_shape(kind: Any, seen: dict[object, Shape]) -> Shape:
         if found is not None:
             inner[name] = found
     return shape
+
+
+def _fields_shape(kind: type, seen: dict[object, Shape]) -> Shape | None:
+    """The shape of a dataclass or model: it is a record already, but its fields may hold TypedDicts."""
+    if kind in seen:
+        return seen[kind]
+    inner: dict[str, Shape] = {}
+
+    def shape(value: Any) -> Any:
+        if isinstance(value, Record):
+            for name, shape_one in inner.items():
+                if dict.__contains__(value, name):
+                    dict.__setitem__(value, name, shape_one(dict.__getitem__(value, name)))
+        return value
+
+    seen[kind] = shape
+    for name, hint in hints_of(kind).items():
+        found = _shape(hint, seen)
+        if found is not None:
+            inner[name] = found
+    return shape if inner else None
 
 
 def _union_shape(members: list[Shape | None]) -> Shape | None:

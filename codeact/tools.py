@@ -15,6 +15,7 @@ from pydantic import ConfigDict, ValidationError, validate_call
 from pydantic.errors import PydanticUserError
 
 from codeact.shapes import Shape, shape_of
+from codeact.signatures import signature_line
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,6 +47,11 @@ class Tool(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function, on the host and without validation."""
         return self.function(*args, **kwargs)
+
+    @property
+    def signature_line(self) -> str:
+        """`get_charges(customer_id: str) -> list[Charge]`, as the model is told it."""
+        return signature_line(self.name, self.signature, is_async=self.is_async)
 
     def bind(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Validate arguments against the annotations.
@@ -178,8 +184,8 @@ def _binder(name: str, signature: inspect.Signature) -> Callable[..., tuple[tupl
 
 
 def _explain(called: Tool[..., Any], error: ValidationError) -> str:
-    from codeact.declarations import signature_line  # noqa: PLC0415 - stubs describe tools, so they import this module
-
+    if error.error_count() > MANY:
+        return f"{called.name}: {error.error_count():,} values do not fit\nsignature: {called.signature_line}"
     names = list(called.signature.parameters)
     lines = []
     for problem in error.errors(include_url=False, include_context=False):
@@ -190,13 +196,19 @@ def _explain(called: Tool[..., Any], error: ValidationError) -> str:
         got = "" if problem["type"].startswith(("missing", "unexpected")) else f", got {_short(problem['input'])}"
         lines.append(f"{place}{path}: {problem['msg']}{got}")
     more = [f"… and {len(lines) - 3} more"] if len(lines) > 3 else []  # noqa: PLR2004
-    return "\n".join([f"{called.name}: {'; '.join([*lines[:3], *more])}", f"signature: {signature_line(called)}"])
+    return "\n".join([f"{called.name}: {'; '.join([*lines[:3], *more])}", f"signature: {called.signature_line}"])
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than the interpreter writes out
+        return "a very large value"
     return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004
 
+
+MANY = 1000
+"""Misfits in one call that are looked at one by one; more are only counted."""
 
 Granted = Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]]
 """What a sandbox takes as tools: tools or typed functions, or a mapping from the name inside to either."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -23,9 +23,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from wasm_runtime.guest.codec import Member, Record, Uncrossable, record, refusal
+from wasm_runtime.guest.codec import UNHASHABLE, Member, Record, Uncrossable, encode, record, refusal
 
-__all__ = ["Member", "Record", "Uncrossable", "from_guest", "from_host", "jsonable"]
+__all__ = ["Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable"]
 
 _NODE = 8
 """Bytes that any value counts for, beside its own content."""
@@ -46,7 +46,7 @@ def from_guest(value: object, *, depth: int, size: int) -> object:
     Raises:
         Uncrossable: with the path to the part that cannot cross.
     """
-    return _Copy(size, _foreign_guest).copy(value, depth)
+    return _Copy(size, _foreign_guest, _strict_zone).copy(value, depth)
 
 
 def from_host(value: object, *, depth: int, size: int) -> object:
@@ -59,18 +59,20 @@ def from_host(value: object, *, depth: int, size: int) -> object:
     Raises:
         Uncrossable: with the path to the part that cannot cross.
     """
-    return _Copy(size, _foreign_host).copy(value, depth)
+    return _Copy(size, _foreign_host, _fixed_zone).copy(value, depth)
 
 
 Foreign = Callable[["_Copy", Any, int], object]
+Zone = Callable[["datetime | time"], tzinfo]
 
 
 class _Copy:
-    """One crossing: the budget that is left, and what to do with types outside the table."""
+    """One crossing: the budget that is left, and what to do with types and time zones outside the table."""
 
-    __slots__ = ("_foreign", "left", "size")
+    __slots__ = ("_foreign", "left", "size", "zone")
 
-    def __init__(self, size: int, foreign: Foreign) -> None:
+    def __init__(self, size: int, foreign: Foreign, zone: Zone) -> None:
+        self.zone = zone
         self.size = size
         self.left = size
         self._foreign = foreign
@@ -145,8 +147,8 @@ def _dict(copy: _Copy, value: dict[object, object], depth: int) -> object:
             shown = repr(key) if type(key) in {str, int, float, bool, bytes} else f"<{type(key).__name__}>"
             step = f"[{shown}]"
             raise error.under(step) from None
-        except TypeError:  # a list inside a frozen key: nothing the guest or a host could hash either
-            raise Uncrossable(refusal(key)) from None
+        except TypeError:
+            raise Uncrossable(UNHASHABLE) from None
     return out
 
 
@@ -160,9 +162,22 @@ def _member(copy: _Copy, value: Member, depth: int) -> object:
 
 def _zoned(copy: _Copy, value: datetime | time, _depth: int) -> object:
     copy.spend(_NODE)
-    if value.tzinfo is not None and type(value.tzinfo) not in {timezone, ZoneInfo}:
+    zone = value.tzinfo
+    if zone is None or type(zone) is timezone or (type(zone) is ZoneInfo and zone.key):
+        return value
+    return value.replace(tzinfo=copy.zone(value))
+
+
+def _strict_zone(value: datetime | time) -> tzinfo:
+    raise Uncrossable(refusal(value.tzinfo))
+
+
+def _fixed_zone(value: datetime | time) -> tzinfo:
+    """The offset of a zone of some library's own, such as pydantic's."""
+    offset = value.utcoffset()
+    if offset is None:
         raise Uncrossable(refusal(value.tzinfo))
-    return value
+    return timezone(offset)
 
 
 def _decimal(copy: _Copy, value: Decimal, _depth: int) -> object:
@@ -178,6 +193,15 @@ def _fraction(copy: _Copy, value: Fraction, depth: int) -> object:
     return value
 
 
+def _collected(kind: type, copy: _Copy, value: Iterable[object], depth: int) -> object:
+    try:
+        return kind(copy.items(value, depth))
+    except TypeError as error:
+        if isinstance(error, Uncrossable):
+            raise
+        raise Uncrossable(UNHASHABLE) from None
+
+
 _ROWS: dict[type, Callable[[_Copy, Any, int], object]] = {
     int: _int,
     bytes: _bytes,
@@ -187,8 +211,8 @@ _ROWS: dict[type, Callable[[_Copy, Any, int], object]] = {
     Fraction: _fraction,
     list: lambda copy, value, depth: copy.items(value, depth),
     tuple: lambda copy, value, depth: tuple(copy.items(value, depth)),
-    set: lambda copy, value, depth: set(copy.items(value, depth)),
-    frozenset: lambda copy, value, depth: frozenset(copy.items(value, depth)),
+    set: lambda copy, value, depth: _collected(set, copy, value, depth),
+    frozenset: lambda copy, value, depth: _collected(frozenset, copy, value, depth),
     dict: _dict,
     Record: _record,
     type(record({"items": None})): _record,
@@ -306,14 +330,14 @@ def jsonable(value: object) -> object:
         case list() | tuple():
             return [jsonable(item) for item in value]
         case set() | frozenset():
-            return [jsonable(item) for item in sorted(value, key=repr)]
+            return sorted(map(jsonable, value), key=str)
         case bytes():
             return b64encode(value).decode()
         case datetime() | date() | time():
             return value.isoformat()
         case timedelta():
             return value.total_seconds()
-        case Member():
-            return jsonable(value.value)
+        case Fraction():
+            return f"{jsonable(value.numerator)}/{jsonable(value.denominator)}"
         case _:
             return str(value)

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 
-STACK = 64 * 1024 * 1024
-"""Bytes of a worker's stack. It is address space: memory is used only as deep as a guest recurses."""
+STACK = 256 * 1024 * 1024
+"""Bytes of a worker's stack. It is address space: memory is used only as deep as a guest recurses, which on
+`restricted` is in the host's own C code, where the end of the stack would be the end of the process."""
 
 IDLE = 8
 """Workers that are kept waiting for work; more than these end when their work does."""

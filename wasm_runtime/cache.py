@@ -24,17 +24,25 @@ VARIABLE = "CODEACT_CACHE_DIR"
 """The environment variable that moves the cache."""
 
 
+class CacheUnusable(Exception):
+    """The directory cannot be used; the message says why."""
+
+
 def directory() -> Path:
-    """Where the cache is, whether or not it exists."""
+    """Where the cache is, whether or not it exists.
+
+    Raises:
+        CacheUnusable: nothing says where this user's files are.
+    """
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "codeact"
-
-
-class CacheUnusable(Exception):
-    """The directory cannot be used; the message says why."""
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "codeact"
+    except RuntimeError as error:
+        msg = f"this user has no home; name a directory in {VARIABLE}"
+        raise CacheUnusable(msg) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,8 @@ class Cache:
         """The entry of that key, checked; None where there is none that may be loaded."""
         for entry in sorted(self.root.glob(f"{key}-*.cwasm")):
             if _sound(entry):
-                os.utime(entry)
+                with contextlib.suppress(OSError):  # a file system that is only read
+                    os.utime(entry)
                 return entry
         return None
 
@@ -101,7 +110,11 @@ class Cache:
 
     @contextlib.contextmanager
     def locked(self, key: str, waiting: Callable[[], None]) -> Iterator[None]:
-        """Hold the key against other processes; `waiting` is called when another one has it."""
+        """Hold the key against other processes; `waiting` is called when another one has it.
+
+        Raises:
+            OSError: nothing can be written to the directory.
+        """
         descriptor = os.open(self.root / f"{key}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             try:
@@ -114,8 +127,11 @@ class Cache:
             os.close(descriptor)
 
     def _prune(self, keep: Path) -> None:
-        entries = sorted(self.root.glob("*.cwasm"), key=lambda entry: entry.stat().st_mtime, reverse=True)
-        for entry in entries[KEPT:]:
+        ages = []
+        for entry in self.root.glob("*.cwasm"):
+            with contextlib.suppress(OSError):  # another process has dropped it
+                ages.append((entry.stat().st_mtime, entry))
+        for _, entry in sorted(ages, reverse=True)[KEPT:]:
             if entry != keep:
                 entry.unlink(missing_ok=True)
 

@@ -9,18 +9,28 @@ What goes wrong here ends the guest with an error instead.
 from __future__ import annotations
 
 import ctypes
+import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from wasmtime import _ffi as ffi
+
+log = logging.getLogger("codeact")
 
 STOPPED = b"codeact: stopped by the host"
 """The text of the error that ends a guest."""
 
 
 class Host(Protocol):
-    """Who stands behind the doors of one room."""
+    """Who stands behind the doors of one room.
+
+    Attributes:
+        longest: bytes of one text that are read from the guest; what is longer arrives cut.
+    """
+
+    longest: int
 
     def call(self, name: str, arguments: str) -> str:
         """Answer a call from inside; see `world.wit`."""
@@ -57,10 +67,12 @@ def end() -> int:
     return ctypes.cast(error, ctypes.c_void_p).value or 0
 
 
-def read(value: Any) -> str:
-    """The text in a component value of kind string."""
+def read(value: Any, longest: int) -> str:
+    """The text in a component value of kind string, cut after so many bytes before anything is made of it."""
     text = value.of.string
-    return ctypes.string_at(text.data, text.size).decode() if text.size else ""
+    if text.size <= longest:
+        return ctypes.string_at(text.data, text.size).decode() if text.size else ""
+    return ctypes.string_at(text.data, longest).decode(errors="ignore")
 
 
 def put(value: Any, text: str) -> None:
@@ -82,18 +94,20 @@ def _callback(answer: Callable[[Host, Any, Any], None]) -> Any:
                 return end()
             answer(host, arguments, results)
             return end() if host.stopped() else 0
-        except BaseException:  # noqa: BLE001 - see above; a broken door ends the guest
+        except BaseException:
+            with suppress(BaseException):
+                log.exception("a door of the wasm guest failed")
             return end()
 
     return ffi.wasmtime_component_func_callback_t(door)
 
 
 def _call(host: Host, arguments: Any, results: Any) -> None:
-    put(results[0], host.call(read(arguments[0]), read(arguments[1])))
+    put(results[0], host.call(read(arguments[0], host.longest), read(arguments[1], host.longest)))
 
 
 def _write(host: Host, arguments: Any, _results: Any) -> None:
-    host.write(read(arguments[0]))
+    host.write(read(arguments[0], host.longest))
 
 
 def _now(host: Host, _arguments: Any, results: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import logging
@@ -61,10 +62,10 @@ class Machine:
                 "run: python -m wasm_runtime.build"
             )
             raise GuestUnavailable(msg) from error
-        self.engine = Engine(_config())
-        self.ticker = Ticker(self.engine.increment_epoch)
         self.cached: Path | None = None
         try:
+            self.engine = Engine(_config())
+            self.ticker = Ticker(self.engine.increment_epoch)
             self.component = self._component(guest)
             self.imports = tuple(sorted(self.component.type.imports(self.engine)))
             self.linker = _linked(self.engine)
@@ -82,14 +83,20 @@ class Machine:
         try:
             store = cache.Cache.open(cache.directory())
         except cache.CacheUnusable as error:
-            log.warning("no cache for the compiled wasm guest: %s; every process compiles it anew", error)
-            with _announced("compiling the wasm guest, without a cache"):
-                return Component.from_file(self.engine, guest)
+            return self._uncached(guest, error)
         found = self._load(store, key)
         if found is not None:
             return found
-        with store.locked(key, _waiting):
-            return self._load(store, key) or self._compile(store, key, guest)
+        try:
+            with store.locked(key, _waiting):
+                return self._load(store, key) or self._compile(store, key, guest)
+        except OSError as error:
+            return self._uncached(guest, f"{store.root}: {error.strerror or error}")
+
+    def _uncached(self, guest: Path, why: object) -> Component:
+        log.warning("no cache for the compiled wasm guest: %s; every process compiles it anew", why)
+        with _announced("compiling the wasm guest, without a cache"):
+            return Component.from_file(self.engine, guest)
 
     def _load(self, store: cache.Cache, key: str) -> Component | None:
         entry = store.find(key)
@@ -98,7 +105,8 @@ class Machine:
         try:
             component = Component.deserialize_file(self.engine, str(entry))
         except WasmtimeError:  # made by another build of wasmtime under the same version
-            entry.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                entry.unlink(missing_ok=True)
             return None
         self.cached = entry
         return component

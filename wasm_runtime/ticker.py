@@ -39,10 +39,11 @@ class Ticker:
 
     def __enter__(self) -> None:
         with self._lock:
-            self._guests += 1
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="codeact-epoch", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="codeact-epoch", daemon=True)
+                thread.start()  # may fail where the process can have no more threads; nothing has changed then
+                self._thread = thread
+            self._guests += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:

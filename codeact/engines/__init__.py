@@ -7,6 +7,7 @@ Engines of others register under the entry point group `codeact.engines`.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ class Fault:
         frames: the program's own frames, outermost first; the last one names the failing line.
         offset: for a syntax error the column, from 1; otherwise None.
         hint: what to do next, where the engine knows better than the general rules; otherwise None.
+        omitted: how many frames between the outermost and the innermost ones were left out.
     """
 
     kind: Kind
@@ -52,6 +54,7 @@ class Fault:
     frames: tuple[Frame, ...] = ()
     offset: int | None = None
     hint: str | None = None
+    omitted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Face:
 
     Attributes:
         name: the name inside.
-        signature: `get_charges(customer_id: str) -> list[Charge]`.
+        signature: `get_charges(customer_id: str) -> list[Charge]`, with `async` before it where calls are awaited.
         doc: what the model is told about it, shapes of its records included.
         awaitable: whether calling it gives an awaitable (the host's tool is `async def`).
     """
@@ -88,7 +91,7 @@ class Refusal:
         message: the text of the exception.
     """
 
-    type: Literal["ToolError", "TypeError", "ValueError", "AttributeError"]
+    type: Literal["ToolError", "TypeError", "AttributeError"]
     message: str
 
 
@@ -111,18 +114,20 @@ class Doors:
     Attributes:
         faces: the tools granted.
         call: the one door to them: name, positional and keyword arguments as plain values, to a reply.
-        write: takes printed text; gives None, or a `Stop` when the output limit is met.
+        write: takes printed text; gives None, or why the program must end when it has printed too much.
         interrupted: gives None while the program may go on, otherwise why it must end. Engines ask at short
             intervals (every few milliseconds of guest time) and when a call comes back.
         now: the wall clock, nanoseconds since the epoch.
+        monotonic: a clock that never goes back, nanoseconds.
         seed: 32 bytes from which the program's randomness is drawn.
     """
 
     faces: tuple[Face, ...]
     call: Callable[[str, tuple[object, ...], dict[str, object]], Reply]
-    write: Callable[[str], Stop | None]
+    write: Callable[[str], Fault | None]
     interrupted: Callable[[], Fault | None]
     now: Callable[[], int]
+    monotonic: Callable[[], int]
     seed: bytes
 
 
@@ -167,7 +172,6 @@ class Engine(Protocol):
     """What can make worlds."""
 
     name: str
-    default_fuel: int
 
     def open(self, doors: Doors, limits: Limits) -> Instance:
         """Make a fresh world with these doors.
@@ -188,6 +192,14 @@ _OWN = {
 }
 _loaded: dict[str, Engine] = {}
 _loading = threading.RLock()
+
+
+def _after_fork() -> None:
+    global _loading  # noqa: PLW0603 - another thread may have held it, and is not in the child
+    _loading = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def engine_names() -> tuple[str, ...]:

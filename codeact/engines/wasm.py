@@ -8,7 +8,8 @@ long it took come from the host's own records.
 from __future__ import annotations
 
 import json
-import time
+import re
+from dataclasses import replace
 from typing import Any, cast
 
 from codeact.engines import Answer, Doors, EngineUnavailable, Fault, Frame, Kind, Outcome, Refusal
@@ -26,8 +27,20 @@ except ImportError as error:
 HEADER = 1_000_000
 """Characters of the first line of an answer that are read."""
 
+ENCODED = 3
+"""How much longer the encoding of a value may be than the value, at the most: escapes and marks."""
+
+PART = 8
+"""Bytes that any value counts for (see `codeact.values`)."""
+
+MANY = 10_000
+"""Separators below which nobody looks whether they stand inside strings."""
+
 _REPORTED: frozenset[Kind] = frozenset({"syntax", "denied", "runtime", "tool", "memory", "stack", "value"})
 """The kinds of fault that a guest may report; all others are for the host to say."""
+
+_LARGEST = 10_000_000
+"""Lines, columns and counts of frames are below this in any program that the limit `source` lets in."""
 
 
 class WasmEngine:
@@ -99,17 +112,25 @@ class WasmInstance:
             header = json.loads(answer[:end] if end >= 0 else answer[:HEADER])
             outcome = _read(header, fuel)
             if outcome.fault is not None:
-                return outcome
-            value = self._value(answer[end + 1 :]) if end >= 0 else None
+                return replace(outcome, fault=self._named(outcome.fault))
+            value = _bounded(answer[end + 1 :], self._limits) if end >= 0 else None
         except Uncrossable as error:
             return Outcome(fault=Fault("value", "TypeError", str(error)), fuel=fuel)
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             forged = Fault("runtime", "ProtocolError", "the program's answer was no answer of the interpreter's")
             return Outcome(fault=forged, fuel=fuel)
         return Outcome(value, None, outcome.finished, outcome.bound, outcome.exit_code, fuel)
 
-    def _value(self, text: str) -> object:
-        return _bounded(text, self._limits)
+    def _named(self, fault: Fault) -> Fault:
+        """The fault with the limit it has met named: the interpreter inside does not know whose limit it is."""
+        match fault.kind:
+            case "memory":
+                limit = f"no more memory (limit memory={self._limits.memory:,} bytes)"
+            case "stack":
+                limit = f"{fault.message} (limit stack={self._limits.stack:,} frames)"
+            case _:
+                return fault
+        return replace(fault, message=limit)
 
     def _fault(self, trap: Trap) -> Fault:
         match trap.reason:
@@ -133,11 +154,12 @@ class WasmInstance:
 class _Room:
     """The doors of one run in the words of the room: text in, text out."""
 
-    __slots__ = ("_doors", "_limits")
+    __slots__ = ("_doors", "_limits", "longest")
 
     def __init__(self, doors: Doors, limits: Limits) -> None:
         self._doors = doors
         self._limits = limits
+        self.longest = max(ENCODED * limits.value_bytes, limits.output) + HEADER
 
     def call(self, name: str, arguments: str) -> str:
         """Answer a call; the reply is `+` and a value, or `-` and an exception's type and message."""
@@ -147,7 +169,10 @@ class _Room:
             return _refused("TypeError", f"{name[:80]}: {error}")
         reply = self._doors.call(name, args, kwargs)
         if isinstance(reply, Answer):
-            return "+" + encode(reply.value, self._limits.value_depth + 1)
+            try:
+                return "+" + encode(reply.value, self._limits.value_depth + 1)
+            except Uncrossable as error:
+                return _refused("ToolError", f"{name} gave what cannot cross into the sandbox: {error}")
         if isinstance(reply, Refusal):
             return _refused(reply.type, reply.message)
         return _refused("ToolError", reply.fault.message)  # never read: the guest ends here
@@ -162,7 +187,7 @@ class _Room:
 
     def monotonic(self) -> int:
         """The monotonic clock."""
-        return time.monotonic_ns()
+        return self._doors.monotonic()
 
     def stopped(self) -> bool:
         """Whether the guest must end."""
@@ -175,10 +200,23 @@ def _refused(kind: str, message: str) -> str:
 
 def _bounded(text: str, limits: Limits, levels: int = 0) -> object:
     """Decode what a guest sent, after a look at its size and with its depth and content checked."""
-    if len(text) > 2 * limits.value_bytes:  # the encoding of a value within the limit may be longer than it
+    if len(text) > ENCODED * limits.value_bytes or _parts(text) > limits.value_bytes // PART:
         msg = f"larger than the limit value_bytes={limits.value_bytes:,}"
         raise Uncrossable(msg)
     return from_guest(decode(text), depth=limits.value_depth + levels, size=limits.value_bytes)
+
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
+
+def _parts(text: str) -> int:
+    """How many values the text of a value holds at the most; counted before any of them is made."""
+    found = _separators(text)
+    return found if found < MANY else _separators(_STRING.sub("", text))
+
+
+def _separators(text: str) -> int:
+    return text.count(",") + text.count("[") + text.count("{")
 
 
 def _arguments(decoded: object) -> tuple[tuple[object, ...], dict[str, object]]:
@@ -201,13 +239,23 @@ def _read(header: Any, fuel: int) -> Outcome:
 
 def _reported(fault: Any) -> Fault:
     kind, offset = fault["kind"], fault["offset"]
-    frames = tuple(Frame(int(line), str(function)[:200]) for line, function in fault["frames"][:50])
-    if type(offset) not in {int, type(None)}:
-        raise TypeError
     return Fault(
-        kind if kind in _REPORTED else "runtime",
-        str(fault["type"])[:200],
-        str(fault["message"])[:4000],
-        frames,
-        offset,
+        kind if type(kind) is str and kind in _REPORTED else "runtime",
+        _text(fault["type"], 200),
+        _text(fault["message"], 4000),
+        tuple(Frame(_number(line), _text(function, 200)) for line, function in fault["frames"][:50]),
+        None if offset is None else _number(offset),
+        omitted=_number(fault["omitted"]),
     )
+
+
+def _text(value: object, longest: int) -> str:
+    if type(value) is not str:
+        raise TypeError
+    return value[:longest]
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or not 0 <= value < _LARGEST:
+        raise TypeError
+    return value

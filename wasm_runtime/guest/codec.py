@@ -167,6 +167,8 @@ def _describe(value: object) -> dict[str, object] | None:
     return {name: getattr(value, name) for name in fields}
 
 
+UNHASHABLE = "a record cannot be in a set or a key of a dict; use a list, or a field of it"
+
 _LISTABLE = frozenset({"generator", "range", "map", "filter", "zip", "dict_keys", "dict_values", "dict_items", "deque"})
 
 
@@ -203,9 +205,22 @@ def _list_out(value: list[object], depth: int) -> object:
 
 def _tagged_items(tag: str) -> Callable[[object, int], object]:
     def row(value: object, depth: int) -> object:
-        return {MARK: tag, "v": _items_out(iter(value), depth)}  # type: ignore[call-overload]
+        items = _items_out(iter(value), depth)  # type: ignore[call-overload]
+        if tag != "tuple":
+            _check_hashable(items)
+        return {MARK: tag, "v": items}
 
     return row
+
+
+def _check_hashable(trees: list[object]) -> None:
+    """Records can be hashed inside, where they are the program's own, but not where they arrive."""
+    for tree in trees:
+        if isinstance(tree, dict):
+            if tree[MARK] == "rec":
+                raise Uncrossable(UNHASHABLE)
+            if isinstance(tree["v"], list):
+                _check_hashable(tree["v"])
 
 
 def _fields_out(value: dict[str, object], depth: int, step: str) -> dict[str, object]:
@@ -225,7 +240,9 @@ def _dict_out(value: dict[object, object], depth: int) -> object:
     pairs: list[object] = []
     for key, item in value.items():
         try:
-            pairs.append([_encode(key, depth), _encode(item, depth)])
+            name = _encode(key, depth)
+            _check_hashable([name])
+            pairs.append([name, _encode(item, depth)])
         except Uncrossable as error:
             step = f"[{_short(key)}]"
             raise error.under(step) from None

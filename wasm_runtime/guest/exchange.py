@@ -70,7 +70,7 @@ def _reply(ending: interpreter.Ending, value: str = "null") -> str:
 def _fault(ending: interpreter.Ending, error: BaseException) -> dict[str, object]:
     fault = faults.describe(error)
     if isinstance(error, codec.Uncrossable):
-        fault["kind"] = "value"
+        fault["kind"], fault["type"] = "value", "TypeError"
     elif ending.unreadable:
         fault["kind"] = "syntax"
     return fault

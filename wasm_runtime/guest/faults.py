@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from types import TracebackType
+from typing import TypeGuard
 
 from .program import FILENAME, FUNCTION
 
@@ -11,6 +14,12 @@ MESSAGE = 2000
 
 FRAMES = 20
 """Frames that are kept: the outermost and the innermost ones."""
+
+LARGEST = 10_000_000
+"""Lines and columns are below this."""
+
+NAME = 80
+"""Characters of an unknown name that are repeated."""
 
 
 class ToolError(Exception):
@@ -21,20 +30,27 @@ def describe(error: BaseException) -> dict[str, object]:
     """What a host needs to know of an exception that ended a program.
 
     Returns:
-        A mapping of `kind`, `type`, `message`, `frames` (pairs of line and function, outermost first) and `offset`.
+        A mapping of `kind`, `type`, `message`, `frames` (pairs of line and function, outermost first), `offset`
+        and `omitted` (frames left out in the middle).
     """
-    frames = _frames(error.__traceback__)
+    frames, omitted = _frames(error.__traceback__)
     offset = None
     if isinstance(error, SyntaxError) and error.filename == FILENAME:
-        frames = [*frames, (error.lineno or 1, "<module>")]
-        offset = error.offset
+        frames.append((error.lineno if _is_place(error.lineno) else 1, "<module>"))
+        offset = error.offset if _is_place(error.offset) else None
     return {
         "kind": _kind(error),
         "type": type(error).__name__,
-        "message": _message(error),
+        "message": _bounded(_message(error)),
         "frames": frames,
         "offset": offset,
+        "omitted": omitted,
     }
+
+
+def _is_place(number: object) -> TypeGuard[int]:
+    """Whether it is a line or a column; a program can give its own SyntaxErrors anything."""
+    return type(number) is int and 0 < number < LARGEST
 
 
 def _kind(error: BaseException) -> str:
@@ -48,12 +64,12 @@ def _kind(error: BaseException) -> str:
 
 
 def _message(error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return str(error.msg)
-    if isinstance(error, KeyError) and len(error.args) == 1:
-        return _bounded(repr(error.args[0]))
     try:
-        return _bounded(str(error))
+        if isinstance(error, SyntaxError):
+            return str(error.msg)
+        if isinstance(error, KeyError) and len(error.args) == 1:
+            return repr(error.args[0])
+        return str(error)
     except BaseException:  # noqa: BLE001 - the program's own __str__ failed; its type must do
         return ""
 
@@ -64,7 +80,8 @@ def _bounded(text: str) -> str:
     return f"{text[:MESSAGE]}… ({len(text) - MESSAGE} more characters)"
 
 
-def _frames(traceback: TracebackType | None) -> list[tuple[int, str]]:
+def _frames(traceback: TracebackType | None) -> tuple[list[tuple[int, str]], int]:
+    """The program's own frames, and how many of them were left out in the middle."""
     frames: list[tuple[int, str]] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
@@ -72,7 +89,18 @@ def _frames(traceback: TracebackType | None) -> list[tuple[int, str]]:
             name = "<module>" if code.co_name == FUNCTION else code.co_name
             frames.append((traceback.tb_lineno, name))
         traceback = traceback.tb_next
-    if len(frames) > FRAMES:
+    omitted = max(0, len(frames) - FRAMES)
+    if omitted:
         half = FRAMES // 2
-        return frames[:half] + frames[-half:]
-    return frames
+        frames = frames[:half] + frames[-half:]
+    return frames, omitted
+
+
+def unknown_tool(name: str, granted: Iterable[str]) -> str:
+    """What to say of a tool that was not granted: the near ones, and all there are."""
+    names = list(granted)
+    if len(name) > NAME:
+        name = f"{name[:NAME]}…"
+    near = get_close_matches(name, names, n=2)
+    meant = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    return f"there is no tool {name!r}; {meant}the tools are: {', '.join(names) or 'none'}"

@@ -82,7 +82,9 @@ def run(source: str, stack: int) -> Ending:
     ending.bound = [
         name
         for name, value in _globals.items()
-        if not (name.startswith("__") and name.endswith("__")) and (name not in before or before[name] is not value)
+        if not name.startswith("_")
+        and not isinstance(value, ModuleType)
+        and (name not in before or before[name] is not value)
     ]
     return ending
 

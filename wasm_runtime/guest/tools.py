@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Coroutine, Generator, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from . import codec, console, world
+from . import codec, console, faults, world
 from .faults import ToolError
 
 _ERRORS: dict[str, type[Exception]] = {
@@ -147,12 +146,7 @@ class Tools(Mapping[str, Tool]):
         return "\n\n".join(map(str, self._tools.values())) or "no tools were granted"
 
     def _unknown(self, name: object) -> str:
-        names = ", ".join(self._tools)
-        if not names:
-            return f"there is no tool {name!r}: none were granted"
-        near = get_close_matches(str(name), self._tools, n=1)
-        meant = f"; did you mean {near[0]!r}?" if near else "."
-        return f"there is no tool {name!r}{meant} There are: {names}"
+        return faults.unknown_tool(str(name), self._tools)
 
 
 def granted(faces: list[tuple[str, str, str, bool]], depth: int) -> Tools:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from codeact.engines import Answer, Face, Refusal, Stop
 from codeact.engines.restricted.world import World
 from codeact.values import Uncrossable, from_guest
-from wasm_runtime.guest.faults import ToolError
+from wasm_runtime.guest.faults import ToolError, unknown_tool
 
 _ERRORS: dict[str, type[Exception]] = {
     "ToolError": ToolError,
@@ -191,17 +190,14 @@ class _ShadowingToolbox(Toolbox):
 def explain(tool: Tool) -> str:
     """A tool's signature and documentation."""
     face = tool._face  # noqa: SLF001
-    head = f"async {face.signature}" if face.awaitable else face.signature
     lines = "\n".join(f"    {line}".rstrip() for line in face.doc.splitlines())
-    return f"{head}\n{lines}" if lines else head
+    return f"{face.signature}\n{lines}" if lines else face.signature
 
 
 def _unknown(name: object, known: dict[str, Tool]) -> str:
     if type(name) is not str:
         return f"tools are found by name, not by {type(name).__name__}"
-    near = get_close_matches(name[:100], known, n=3)
-    meant = f"did you mean {' or '.join(near)}? " if near else ""
-    return f"no tool named {name[:100]!r}; {meant}the tools are: {', '.join(known) or 'none'}"
+    return unknown_tool(name, known)
 
 
 def make_toolbox(world: World) -> Toolbox:
