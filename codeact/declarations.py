@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any, Literal, get_args, get_origin, is_typeddict
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
+from typing_extensions import is_typeddict
 
 from codeact.engines import Face
 from codeact.shapes import hints_of, typeddict_fields

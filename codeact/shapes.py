@@ -10,15 +10,16 @@ import types
 import typing
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import is_dataclass
-from typing import Annotated, Any, NotRequired, Required, Union, get_args, get_origin, is_typeddict
+from typing import Annotated, Any, NotRequired, Required, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from typing_extensions import ReadOnly, is_typeddict
 
 from wasm_runtime.guest.codec import Record, record
 
 Shape = Callable[[Any], Any]
 
-_WRAPPERS = (Annotated, Required, NotRequired, getattr(typing, "ReadOnly", Annotated))
+_WRAPPERS = (Annotated, Required, NotRequired, ReadOnly)
 
 
 def shape_of(annotation: object) -> Shape | None:

@@ -7,10 +7,15 @@ import contextvars
 import threading
 import time
 from collections.abc import Iterator
+from typing import Annotated, Any
 
 import pytest
+from pydantic import BeforeValidator
 
-from codeact import Limits, Sandbox, tool
+from codeact import Limits, Sandbox, Toolset, tool
+from codeact.calls import Door
+from codeact.engines import Answer, Refusal, Stop
+from codeact.portal import own_loop
 from tests import tools
 from tests.conftest import MakeSandbox
 
@@ -141,13 +146,106 @@ def test_no_call_outlives_its_run(make: MakeSandbox) -> None:
 def test_tools_run_in_the_callers_context(make: MakeSandbox) -> None:
     tenant: contextvars.ContextVar[str] = contextvars.ContextVar("tenant", default="nobody")
 
-    @tool
     def who() -> str:
         """The tenant of the call."""
         return tenant.get()
 
+    async def later() -> str:
+        """The tenant of the call."""
+        return tenant.get()
+
     tenant.set("ada")
-    assert make([who]).run("tools.who()").value == "ada"
+    granted = [who, tool(name="hurried", timeout=9.0)(who), later]
+    assert make(granted).run("[tools.who(), tools.hurried(), await tools.later()]").value == ["ada"] * 3
+
+
+def _explode(value: object) -> object:
+    raise KeyError(value)
+
+
+def test_a_validator_that_fails_is_a_refused_call(make: MakeSandbox) -> None:
+    @tool
+    def take(number: Annotated[int, BeforeValidator(_explode)]) -> int:
+        """Never gets so far."""
+        return number
+
+    result = make([take]).run("try:\n    tools.take(1)\nexcept TypeError as e:\n    why = str(e)\nwhy")
+    assert result.value == "take: KeyError: 1", result.observation()
+    assert [call.state for call in result.calls] == ["refused"]
+
+
+def test_arguments_that_cannot_even_be_shown_are_refused(make: MakeSandbox) -> None:
+    error = make(tools.ALL).run("tools.get_charges(10 ** 5000)").error
+    assert error is not None
+    assert error.type == "TypeError"
+    assert "a very large value" in error.message
+
+
+def test_many_misfits_are_counted_not_listed(make: MakeSandbox) -> None:
+    @tool
+    def take(numbers: list[int]) -> int:
+        """Add up."""
+        return sum(numbers)
+
+    error = make([take]).run("tools.take(['x'] * 20000)").error
+    assert error is not None
+    assert "20,000 values do not fit" in error.message
+
+
+def test_calls_may_come_from_several_threads_at_once() -> None:
+    together = threading.Barrier(3)
+
+    @tool
+    def meet(n: int) -> int:
+        """Answer when three are here."""
+        together.wait(20)
+        return n
+
+    door = Door(Toolset([meet]), Limits(), time.monotonic() + 60, own_loop)
+    replies: list[object] = []
+    threads = [threading.Thread(target=lambda n=n: replies.append(door.call("meet", (n,), {}))) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(reply.value for reply in replies if isinstance(reply, Answer)) == [0, 1, 2]
+    assert [call.seq for call in sorted(door.calls, key=lambda call: call.seq)] == [1, 2, 3]
+
+
+def test_a_door_that_is_shut_before_a_call_has_begun_still_cancels_it() -> None:
+    ended = threading.Event()
+
+    @tool
+    async def forever() -> int:
+        """Wait."""
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            ended.set()
+        return 1
+
+    def slow(coroutine: Any) -> Any:
+        future = own_loop(coroutine)
+        door.close()  # at the worst moment
+        return future
+
+    door = Door(Toolset([forever]), Limits(), time.monotonic() + 60, slow)
+    began = time.monotonic()
+    assert isinstance(door.call("forever", (), {}), Stop)
+    assert time.monotonic() - began < 10
+
+
+def test_a_name_of_any_length_is_refused_cheaply(make: MakeSandbox) -> None:
+    result = make([tools.echo]).run(
+        "try:\n    tools['x' * 100_000]\nexcept KeyError as e:\n    size = len(str(e))\nsize"
+    )
+    assert isinstance(result.value, int)
+    assert result.value < 500
+    door = Door(Toolset([tools.echo]), Limits(), time.monotonic() + 60, own_loop)
+    reply = door.call("x" * 5_000_000, (), {})
+    assert isinstance(reply, Refusal)
+    assert len(reply.message) < 500
+    assert len(door.calls[0].name) < 100
 
 
 def test_system_exit_in_a_tool_is_a_failed_call(make: MakeSandbox) -> None:

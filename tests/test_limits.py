@@ -96,6 +96,7 @@ NAMED = {
     "source": ("x = 1\n" * 1000, {"source": 1000}),
     "value_bytes": ("'x' * 200_000", {"value_bytes": 100_000}),
     "value_depth": ("[[[[1]]]]", {"value_depth": 3}),
+    "memory": ("'a' * (2 * 10 ** 9)", {}),
 }
 
 
@@ -106,6 +107,12 @@ def test_the_error_names_the_limit(make: MakeSandbox, limit: str) -> None:
     assert error is not None
     assert limit in error.message
     assert error.hint or error.kind == "syntax"
+
+
+def test_the_stack_error_names_its_limit_on_wasm() -> None:
+    error = Sandbox(engine="wasm", limits=Limits(stack=50)).run("def f(): return f()\nf()").error
+    assert error is not None
+    assert "limit stack=50 frames" in error.message
 
 
 def test_a_cut_is_announced_with_what_was_left_out(make: MakeSandbox) -> None:

@@ -14,6 +14,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from codeact import Sandbox
 from codeact.values import Record, Uncrossable, from_guest, from_host, jsonable
@@ -79,6 +81,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+@settings(deadline=None)
 @given(values)
 def test_the_codec_is_faithful(value: object) -> None:
     text = encode(value, DEPTH)
@@ -86,6 +89,7 @@ def test_the_codec_is_faithful(value: object) -> None:
     text.encode()
 
 
+@settings(deadline=None)
 @given(values)
 def test_copies_are_faithful(value: object) -> None:
     assert same(from_guest(value, depth=DEPTH, size=SIZE), value)
@@ -174,6 +178,53 @@ def test_a_record_field_wins_over_a_method_of_dict() -> None:
         _ = copied.y
 
 
+class Moment(BaseModel):
+    at: datetime
+
+
+class Person(TypedDict):
+    id: str
+
+
+@dataclass(frozen=True)
+class Order:
+    customer: Person
+
+
+class Page(BaseModel):
+    people: list[Person]
+
+
+def test_a_time_zone_of_some_librarys_own_becomes_an_offset(make: MakeSandbox) -> None:
+    def moment() -> Moment:
+        """A time that pydantic has read."""
+        return Moment.model_validate_json('{"at": "2026-01-02T03:04:05+02:00"}')
+
+    result = make([moment]).run("tools.moment().at")
+    assert same(result.value, datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2)))), result.observation()
+
+
+def test_typeddicts_inside_other_records_are_records(make: MakeSandbox) -> None:
+    def order() -> Order:
+        """A dataclass that holds a TypedDict."""
+        return Order({"id": "c1"})
+
+    def page() -> Page:
+        """A model that holds some."""
+        return Page(people=[{"id": "c2"}])
+
+    result = make([order, page]).run("[tools.order().customer.id, tools.page().people[0].id]")
+    assert result.value == ["c1", "c2"], result.observation()
+
+
+@pytest.mark.parametrize("holder", ["{P(1), P(2)}", "{P(1): 2}", "{(1, P(2))}", "frozenset([P(1)])"])
+def test_a_record_cannot_be_in_a_set_or_a_key(make: MakeSandbox, holder: str) -> None:
+    result = make().run(f"from dataclasses import dataclass\n@dataclass(frozen=True)\nclass P:\n    x: int\n{holder}")
+    assert result.error is not None
+    assert result.error.kind == "value", result.observation()
+    assert "a record cannot be in a set" in result.error.message
+
+
 class Hostile:
     """Whoever calls a method of this fails the test."""
 
@@ -242,6 +293,7 @@ def test_a_forged_text_is_a_value_error(text: str) -> None:
         decode(text)
 
 
+@settings(deadline=None)
 @given(values)
 def test_jsonable_is_json(value: object) -> None:
     import json  # noqa: PLC0415

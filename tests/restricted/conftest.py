@@ -16,7 +16,7 @@ from codeact.limits import Limits
 FACES = (
     Face("get_charges", "get_charges(customer_id: str) -> list[Charge]", "Charges of a customer.", awaitable=False),
     Face("search_kb", "search_kb(query: str) -> list[str]", "Help articles.", awaitable=False),
-    Face("fetch", "fetch(key: str) -> str", "Fetch, slowly.", awaitable=True),
+    Face("fetch", "async fetch(key: str) -> str", "Fetch, slowly.", awaitable=True),
     Face("broken", "broken() -> None", "Always fails.", awaitable=False),
 )
 NOW = 1_767_323_045_000_000_000  # 2026-01-02 03:04:05 UTC

@@ -44,7 +44,7 @@ def test_an_unknown_tool_names_near_ones(run):
     assert fault.type == "AttributeError"
     assert (
         fault.message
-        == "no tool named 'get_charge'; did you mean get_charges? the tools are: get_charges, search_kb, fetch, broken"
+        == "there is no tool 'get_charge'; did you mean 'get_charges'? the tools are: get_charges, search_kb, fetch, broken"
     )
     assert run("tools['nope']").fault.type == "KeyError"
 

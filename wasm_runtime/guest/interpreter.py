@@ -12,7 +12,7 @@ from inspect import CO_COROUTINE
 from types import CodeType, CoroutineType, ModuleType
 
 from . import awaits, loop, program
-from .program import FILENAME, FUNCTION
+from .program import FILENAME, FUNCTION, UNRETURNED
 
 _OWN_FRAMES = 12
 """Frames of Python that stand below a program's first one."""
@@ -50,11 +50,8 @@ def install() -> None:
     _globals.clear()
     _globals.update(__name__="__main__", __builtins__=builtins)
     sys.modules["__main__"] = _main
-    setattr(builtins, _UNRETURNED, _unreturned)
+    setattr(builtins, _UNRETURNED, UNRETURNED)
     awaits.install()
-
-
-_unreturned = object()
 
 
 def run(source: str, stack: int) -> Ending:
@@ -99,19 +96,7 @@ def _compile(source: str) -> program.Compiled:
     tree = ast.parse(source, FILENAME)
     if "await" in source:
         tree = awaits.forgiving(tree)
-    lifted = program.lift(tree)
-    if lifted.function:
-        _mark_end(lifted.body)
-    return program.compile_lifted(lifted)
-
-
-def _mark_end(body: ast.Module) -> None:
-    """Let the function of a program that returns tell a `return` from falling off its end."""
-    function = body.body[0]
-    last = function.body[-1]  # type: ignore[attr-defined]
-    if not isinstance(last, ast.Return):
-        fell = ast.copy_location(ast.Return(ast.Name(_UNRETURNED, ast.Load())), last)
-        function.body.append(ast.fix_missing_locations(fell))  # type: ignore[attr-defined]
+    return program.compile_lifted(program.lift(tree, _UNRETURNED))
 
 
 def _execute(code: program.Compiled, ending: Ending) -> None:
@@ -143,7 +128,7 @@ def _awaits(code: CodeType) -> bool:
 
 
 def _end(ending: Ending, value: object) -> None:
-    ending.finished = value is not _unreturned
+    ending.finished = value is not UNRETURNED
     ending.value = value if ending.finished else None
 
 

@@ -19,6 +19,10 @@ FUNCTION = "__program__"
 """The name of the function that a program with a top-level `return` becomes."""
 
 
+UNRETURNED = object()
+"""What FUNCTION gives when it falls off its end, so that a `return` that gives None can be told from none."""
+
+
 @dataclass(frozen=True)
 class Lifted:
     """A program split for running.
@@ -34,14 +38,18 @@ class Lifted:
     function: bool
 
 
-def lift(tree: ast.Module) -> Lifted:
+def lift(tree: ast.Module, unreturned: str) -> Lifted:
     """Split a parsed program.
+
+    Args:
+        tree: the program.
+        unreturned: a name under which the program's builtins hold UNRETURNED.
 
     Raises:
         SyntaxError: it returns at top level and does there what no function can.
     """
     if any(isinstance(node, ast.Return) for node in _own(tree)):
-        return Lifted(_as_function(tree), None, function=True)
+        return Lifted(_as_function(tree, unreturned), None, function=True)
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr):
         body = ast.Module(tree.body[:-1], tree.type_ignores)
@@ -90,7 +98,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
                 pending.append(child)
 
 
-def _as_function(tree: ast.Module) -> ast.Module:
+def _as_function(tree: ast.Module, unreturned: str) -> ast.Module:
     names: dict[str, None] = {}
     awaits = False
     for node in _own(tree):
@@ -101,6 +109,8 @@ def _as_function(tree: ast.Module) -> ast.Module:
     body = [_Plain().visit(statement) for statement in tree.body]
     if isinstance(body[-1], ast.Expr):
         body[-1] = ast.copy_location(ast.Return(body[-1].value), body[-1])
+    if not isinstance(body[-1], ast.Return):
+        body.append(ast.copy_location(ast.Return(ast.Name(unreturned, ast.Load())), body[-1]))
     if names:
         body.insert(0, ast.copy_location(ast.Global(list(names)), tree.body[0]))
     shell = ast.parse(f"{'async ' if awaits else ''}def {FUNCTION}(): pass")

@@ -19,7 +19,10 @@ from codeact.engines.restricted.world import World
 from codeact.limits import Limits
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.faults import describe
-from wasm_runtime.guest.program import FILENAME, FUNCTION, Compiled, compile_lifted, lift
+from wasm_runtime.guest.program import FILENAME, FUNCTION, UNRETURNED, Compiled, compile_lifted, lift
+
+_UNRETURNED = ".unreturned"
+"""No program can write this name."""
 
 _AWAITS = 0x80  # inspect.CO_COROUTINE, without the weight of inspect
 
@@ -40,7 +43,9 @@ class RestrictedInstance:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        world.globals.update(__name__=world.module, __builtins__=make_builtins(world))
+        builtins = make_builtins(world)
+        builtins[_UNRETURNED] = UNRETURNED
+        world.globals.update(__name__=world.module, __builtins__=builtins)
 
     def run(self, source: str) -> Outcome:
         """Run a program. Never raises for anything the program does."""
@@ -82,6 +87,8 @@ class RestrictedInstance:
         finished = compiled.tail is not None or compiled.function
         try:
             value = self._execute(compiled)
+            if value is UNRETURNED:
+                value, finished = None, False
             value = from_guest(value, depth=world.limits.value_depth, size=world.limits.value_bytes)
         except Uncrossable as error:
             fault = Fault("value", "TypeError", str(error)[:2000])
@@ -109,7 +116,7 @@ class RestrictedInstance:
                 policy.judge(tree)
                 if policy.violations:
                     return _denied(policy.violations)
-                return compile_lifted(lift(tree))
+                return compile_lifted(lift(tree, _UNRETURNED))
         except SyntaxError as error:
             told = describe(error)
             frames = tuple(Frame(line, function) for line, function in told["frames"])  # type: ignore[attr-defined]
