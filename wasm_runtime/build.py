@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,17 @@ def digest() -> str:
     for path in sorted([HERE / "world.wit", HERE / "build.py", *(HERE / "guest").rglob("*.py")]):
         found.update(f"{path.relative_to(HERE).as_posix()}\n".encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())
+    found.update(repr(_requirements()).encode())
     return found.hexdigest()
+
+
+def _requirements() -> list[str]:
+    """What the component is made with: the pinned build requirements of the project."""
+    project = HERE.parent / "pyproject.toml"
+    if not project.exists():  # an installed package, which carries its component
+        return []
+    requirements: list[str] = tomllib.loads(project.read_text(encoding="utf-8"))["build-system"]["requires"]
+    return requirements
 
 
 def ensure() -> bool:

@@ -4,21 +4,26 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from room import Room, component, engine
+
+from codeact.engines import load
+from codeact.engines.wasm import WasmEngine
+from tests.guest.room import Room
+from wasm_runtime.machine import Machine
 
 
 @pytest.fixture(scope="session")
-def compiled() -> tuple[Any, Any]:
-    made = engine()
-    return made, component(made)
+def machine() -> Machine:
+    engine = load("wasm")
+    assert isinstance(engine, WasmEngine)
+    return engine.machine
 
 
 @pytest.fixture
-def room(compiled: tuple[Any, Any]) -> Callable[..., Room]:
+def room(machine: Machine) -> Callable[..., Room]:
     """Makes a fresh world with these tools."""
 
     def fresh(*tools: Callable[..., object]) -> Room:
-        return Room(*compiled, {tool.__name__: tool for tool in tools})
+        return Room(machine, {tool.__name__: tool for tool in tools})
 
     return fresh
 

@@ -1,12 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from room import SEED, component, engine
 
-
-def test_the_doors_are_the_only_imports():
-    made = engine()
-    assert set(component(made).type.imports(made)) == {"call", "write", "now", "monotonic"}
+from tests.guest.room import SEED
 
 
 @pytest.mark.parametrize(
