@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import hashlib
+import logging
 import math
 import threading
 import time
@@ -14,12 +15,14 @@ from typing import Any
 
 from codeact.engines import Answer, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
-from codeact.portal import Portal
+from codeact.portal import Contained, Portal
 from codeact.result import Call, State
 from codeact.tools import BadArguments, Tool, Toolset
 from codeact.values import Uncrossable, encode, from_host
 from codeact.workers import workers
 from wasm_runtime.guest.faults import NAME, unknown_tool
+
+log = logging.getLogger("codeact")
 
 MESSAGE = 1000
 """Characters of a host exception's text that the program sees."""
@@ -59,9 +62,17 @@ class Door:
             kwargs: keyword arguments, plain values.
         """
         try:
-            return self._call(name, args, kwargs)
+            digest = _digest(args, kwargs, self._limits)
+            return self._begin(name, digest, lambda begun: self._answer(name, args, kwargs, begun))
         except BaseException as error:  # noqa: BLE001 - a guest must never see our own frames
-            return self.end(Fault("host", type(error).__name__, "the door failed; this is a fault of the sandbox"))
+            return self.end(_broken(error))
+
+    def refuse(self, name: str, reason: str) -> Reply:
+        """Put a call on record whose arguments could not be read. Never raises."""
+        try:
+            return self._begin(name, "", lambda _: ("refused", Refusal("TypeError", f"{_shortened(name)}: {reason}")))
+        except BaseException as error:  # noqa: BLE001 - as in `call`
+            return self.end(_broken(error))
 
     def interrupted(self) -> Fault | None:
         """Why the program must end; None while it may go on."""
@@ -96,11 +107,10 @@ class Door:
         for call in left:
             call.cancel()
 
-    def _call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
+    def _begin(self, name: str, digest: str, answer: Callable[[_UnderWay], tuple[State, Reply]]) -> Reply:
         stop = self.interrupted()
         if stop is not None:
             return Stop(stop)
-        digest = _digest(args, kwargs, self._limits)
         with self._lock:
             if self.stop is not None:
                 return Stop(self.stop)
@@ -110,7 +120,7 @@ class Door:
                 self._under_way[begun.seq] = begun
         if begun.seq > self._limits.calls:
             return self.end(_too_many(self._limits.calls))
-        state, reply = self._answer(name, args, kwargs, begun)
+        state, reply = answer(begun)
         with self._lock:
             if self._under_way.pop(begun.seq, None) is None:  # the door was shut meanwhile, and the receipt written
                 return Stop(self.stop or Fault("host", "RuntimeError", "the run is over"))
@@ -147,9 +157,9 @@ class Door:
             plain = from_host(value, depth=self._limits.value_depth, size=self._limits.value_bytes)
             if tool.shape is not None:
                 plain = tool.shape(plain)
-        except FutureTimeout:
+        except FutureTimeout as error:
             if not begun.timed_out:  # the tool's own TimeoutError
-                return "failed", Refusal("ToolError", f"{tool.name} failed: TimeoutError")
+                return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(error)}")
             if allowed is None or allowed >= left:
                 return "unfinished", self.end(self._overdue(tool.name))
             return "unfinished", Refusal("ToolError", f"{tool.name} did not answer within {allowed:g} s")
@@ -157,6 +167,8 @@ class Door:
             return "failed", Refusal("ToolError", f"{tool.name} gave what cannot cross into the sandbox: {error}")
         except CancelledError:
             return "failed", Refusal("ToolError", f"{tool.name} was cancelled on the host")
+        except Contained as contained:
+            return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(contained.error)}")
         except BaseException as error:  # noqa: BLE001 - errors are data, SystemExit of a tool included
             return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(error)}")
         return "ok", Answer(plain)
@@ -215,6 +227,13 @@ def _too_many(limit: int) -> Fault:
     )
 
 
+def _broken(error: BaseException) -> Fault:
+    log.error("the door failed", exc_info=error)
+    return Fault(
+        "host", type(error).__name__, "the door failed, which is a fault of the sandbox; the host's log says why"
+    )
+
+
 def _shortened(name: str) -> str:
     return name if len(name) <= NAME else f"{name[:NAME]}…"
 
@@ -226,8 +245,8 @@ def _digest(args: tuple[object, ...], kwargs: dict[str, object], limits: Limits)
 
 def _told(error: BaseException) -> str:
     try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - the host's own __str__ failed
+        text = str.__str__(str(error))
+    except BaseException:  # noqa: BLE001 - the host's own __str__ failed
         text = ""
     if len(text) > MESSAGE:
         text = f"{text[:MESSAGE]}… ({len(text) - MESSAGE:,} more characters)"

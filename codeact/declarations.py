@@ -13,11 +13,18 @@ from typing_extensions import is_typeddict
 from codeact.engines import Face
 from codeact.shapes import hints_of, typeddict_fields
 from codeact.signatures import type_name
-from codeact.tools import Tool, Toolset
+from codeact.tools import Granted, Tool, Toolset
 
 
-def stubs(tools: Toolset) -> str:
-    """The tools as Python declarations: the records they give, then each signature with its docstring."""
+def stubs(tools: Granted) -> str:
+    """The tools as Python declarations: the records they give, then each signature with its docstring.
+
+    This is what a model's prompt needs to say of them.
+
+    Args:
+        tools: what a `Sandbox` takes as tools, or a sandbox's own `tools`.
+    """
+    tools = tools if isinstance(tools, Toolset) else Toolset(tools)
     shapes: dict[str, str] = {}
     for member in tools.values():
         shapes.update(_shapes_of(member))

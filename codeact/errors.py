@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from codeact.engines import Fault, Frame, Kind
 from codeact.result import Error
+from wasm_runtime.guest.program import lines_of
 
 _HINTS: dict[Kind, str] = {
     "fuel": "do less: look for a loop that does not end, or for work that can be done once",
     "timeout": "do less in one run, or call fewer or faster tools",
     "memory": "hold less at once: go through the data piece by piece",
     "stack": "recurse less deeply, or use a loop",
-    "value": "end with plain data: dict, list, str, number, bool, None, date",
     "host": "this is no fault of the program; tell the operator",
 }
 
@@ -20,21 +20,32 @@ SHOWN = 8
 
 def build(fault: Fault, source: str) -> Error:
     """The error for a fault, with lines of the text the model wrote."""
-    lines = source.splitlines()
+    lines = lines_of(source)
     line = fault.frames[-1].line if fault.frames else None
     return Error(
         kind=fault.kind,
         type=fault.type,
-        message=fault.message,
+        message=_printable(fault.message),
         line=line,
         source_line=_line(lines, line) if line else None,
         traceback=_traceback(fault, lines),
-        hint=fault.hint or _HINTS.get(fault.kind),
+        hint=fault.hint or _hint(fault),
     )
 
 
+def _hint(fault: Fault) -> str | None:
+    if fault.kind == "value" and "limit value_" in fault.message:
+        return "return less: a summary, a slice, or counts"
+    return _HINTS.get(fault.kind)
+
+
 def _line(lines: list[str], number: int) -> str:
-    return lines[number - 1][:200] if 0 < number <= len(lines) else ""
+    return _printable(lines[number - 1][:200]) if 0 < number <= len(lines) else ""
+
+
+def _printable(text: str) -> str:
+    """The text with lone surrogates, which nothing else can hold, as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _traceback(fault: Fault, lines: list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextvars
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -18,6 +19,9 @@ from codeact.portal import Portal
 from codeact.result import Result, Usage
 from codeact.tools import Toolset
 from codeact.workers import workers
+from wasm_runtime.guest.program import lines_of
+
+log = logging.getLogger("codeact")
 
 AT_EXIT = 0.5
 """Seconds that guests get to stop when the process exits: a thread must not be inside wasm when it is ended."""
@@ -108,6 +112,7 @@ class Execution:
         doors = Doors(
             faces=self._grant.faces,
             call=self.door.call,
+            refuse=self.door.refuse,
             write=self._write,
             interrupted=self.door.interrupted,
             now=time.time_ns,
@@ -149,13 +154,15 @@ def _unfit(source: str, limits: Limits) -> Fault | None:
     if size > limits.source:
         return Fault("syntax", "ValueError", f"code: {size:,} bytes are more than the limit source={limits.source:,}")
     if "\0" in source:
-        line = source.count("\n", 0, source.index("\0")) + 1
+        line = len(lines_of(source[: source.index("\0")]))
         return Fault("syntax", "SyntaxError", "code: source text cannot hold NUL bytes", (Frame(line, "<module>"),))
     return None
 
 
 def _engine_failed(engine: Engine, error: BaseException) -> Fault:
-    return Fault("host", type(error).__name__, f"the engine {engine.name} failed: {error}"[:500])
+    # Its text is for the operator: it may hold paths of the host.
+    log.error("the engine %s failed", engine.name, exc_info=error)
+    return Fault("host", type(error).__name__, f"the engine {engine.name} failed; the host's log says why")
 
 
 def _note(outcome: Outcome) -> str | None:

@@ -22,7 +22,7 @@ class Limits:
         fuel: units of work: wasm instructions on `wasm`, ticks of loops and calls on `restricted`.
             None takes the engine's own default (see `Engine.default_fuel`).
         memory: bytes of linear memory on `wasm`, where it is a wall; on `restricted` it bounds what one
-            operation may allocate.
+            operation may allocate, and about how much the process may grow.
         stack: frames of Python recursion (`wasm`; `restricted` recurses as deep as the host lets it).
         output: characters that may be printed.
         source: bytes of program text, in UTF-8.
@@ -52,6 +52,10 @@ class Limits:
             _check(field.name, getattr(self, field.name))
 
 
+_MOST = {
+    "stack": 1_000_000,  # what CPython takes as a recursion limit, and more than its own stack holds
+    "value_depth": 200,  # what a host can decode: a level of nesting is up to two levels of JSON
+}
 _SECONDS = frozenset({"timeout", "call_timeout"})
 _OPTIONAL = frozenset({"fuel", "call_timeout"})
 
@@ -64,7 +68,7 @@ def _check(name: str, value: object) -> None:
         wanted = "a number of seconds" if name in _SECONDS else "a whole number"
         msg = f"Limits({name}={value!r}): expected {wanted}, got {type(value).__name__}"
         raise TypeError(msg)
-    most = MOST_SECONDS if name in _SECONDS else MOST_UNITS
+    most = MOST_SECONDS if name in _SECONDS else _MOST.get(name, MOST_UNITS)
     if not 0 < value <= most:  # false for NaN too
         shown = f"{value:.3g}" if isinstance(value, float) else f"{value}" if abs(value) < MOST_UNITS else "…"
         msg = f"Limits({name}={shown}): must be above zero and at most {most:,}; leave it out for the default"

@@ -15,18 +15,37 @@ Portal = Callable[[Coroutine[Any, Any, object]], "Future[object]"]
 """Starts a coroutine on an event loop and gives its future at once, from any thread."""
 
 
+class Contained(Exception):
+    """Stands in for a SystemExit or KeyboardInterrupt that a coroutine has raised, which is in `error`."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(type(error).__name__)
+        self.error = error
+
+
 def portal_to(loop: asyncio.AbstractEventLoop) -> Portal:
     """A portal to a running loop: the caller's own, so that tools may use what is bound to it."""
     import asyncio  # noqa: PLC0415 - whoever has a loop has imported it
 
+    async def contained(coroutine: Coroutine[Any, Any, object]) -> object:
+        try:
+            return await coroutine
+        except (Exception, asyncio.CancelledError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - it would end the loop, which is everybody's
+            raise Contained(error) from None
+
     def start(coroutine: Coroutine[Any, Any, object]) -> Future[object]:
-        return asyncio.run_coroutine_threadsafe(coroutine, loop)
+        return asyncio.run_coroutine_threadsafe(contained(coroutine), loop)
 
     return start
 
 
 class _OwnLoop:
-    """A loop on a daemon thread, started for the first async tool that is called outside any loop."""
+    """A loop on a daemon thread, started for the first async tool that is called outside any loop.
+
+    It is shared: an async tool that blocks instead of awaiting holds up the async tools of all other runs.
+    """
 
     def __init__(self) -> None:
         self._reset()

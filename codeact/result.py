@@ -142,7 +142,8 @@ class Result:
 
     def observation(self) -> str:
         """The text for the model: always in the order status, value or error, output, notes, cuts."""
-        return "\n".join(self._observed())
+        text = "\n".join(self._observed())
+        return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
     def _observed(self) -> Iterator[str]:
         calls = f" after {len(self.calls)} tool call{'s' * (len(self.calls) != 1)}" if self.calls else ""

@@ -48,6 +48,9 @@ class Sandbox:
         faces = tuple(face(tool) for tool in toolset.values())
         self._grant = Grant(load(engine), toolset, faces, limits or Limits())
 
+    def __repr__(self) -> str:
+        return f"<Sandbox on {self.engine} with {', '.join(self.tools) or 'no tools'}>"
+
     @property
     def tools(self) -> Toolset:
         """The tools granted."""
@@ -129,22 +132,22 @@ class Sandbox:
         if not isinstance(code, str):
             msg = f"code: expected the program as a str, got {type(code).__name__}"
             raise TypeError(msg)
-        return Execution(self._grant, code, portal).start(finished)
+        return Execution(self._grant, str.__str__(code), portal).start(finished)
 
 
 def _inside_a_loop() -> bool:
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is None:
+    running = getattr(sys.modules.get("asyncio"), "get_running_loop", None)
+    if running is None:  # not imported, or just being imported by another thread: nobody can run a loop here
         return False
     try:
-        asyncio.get_running_loop()
+        running()
     except RuntimeError:
         return False
     return True
 
 
 def run(code: str, tools: Granted = (), *, timeout: float = 2.0, engine: str = "wasm") -> Result:
-    """Run one program in a sandbox made for it.
+    """Run one program in a sandbox made for it, with less time than a `Sandbox` gives by default.
 
     Args:
         code: the text the model wrote.

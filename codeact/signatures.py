@@ -55,6 +55,9 @@ def type_name(annotation: Any) -> str:
             for argument in arguments
         )
         return f"{type_name(origin)}[{inner}]"
+    if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
+        hints = getattr(annotation, "__annotations__", {})  # a namedtuple crosses as the tuple that it is
+        return f"tuple[{', '.join(type_name(hints.get(name, Any)) for name in annotation._fields)}]"
     if isinstance(annotation, type):
         return annotation.__name__
     return str(getattr(annotation, "__name__", None) or annotation).removeprefix("typing.")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+from unicodedata import normalize
 
 from pydantic import ConfigDict, ValidationError, validate_call
 from pydantic.errors import PydanticUserError
@@ -43,6 +44,9 @@ class Tool(Generic[P, R]):
     timeout: float | None
     shape: Shape | None
     _bind: Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]
+
+    def __repr__(self) -> str:
+        return f"<tool {self.signature_line}>"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function, on the host and without validation."""
@@ -134,7 +138,13 @@ def _make(
 
 
 def _check_name(name: str) -> None:
-    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+    if (
+        not isinstance(name, str)
+        or not name.isidentifier()
+        or keyword.iskeyword(name)
+        or name.startswith("_")
+        or normalize("NFKC", name) != name
+    ):
         msg = f'tool name {name!r} is no public identifier; give one: @tool(name="…")'
         raise ValueError(msg)
 
@@ -179,7 +189,7 @@ def _binder(name: str, signature: inspect.Signature) -> Callable[..., tuple[tupl
     try:
         return validate_call(config=ConfigDict(arbitrary_types_allowed=False))(bound)
     except PydanticUserError as error:
-        msg = f"tool {name!r}: an annotation is no type that values can have: {error.message}"
+        msg = f"tool {name!r}: an annotation is no type that values can have: {error.message.partition(chr(10))[0]}"
         raise TypeError(msg) from error
 
 
@@ -260,7 +270,7 @@ def _members(tools: Granted) -> Iterator[Tool[..., Any]]:
                 yield tool(name=name)(member)
         return
     if isinstance(tools, (str, bytes)) or not isinstance(tools, Iterable):
-        msg = f"tools={tools!r}: expected a list of tools or typed functions, or a mapping of names to them"
+        msg = f"tools={tools!r}: expected a list of tools or typed functions (put a single one in a list), or a mapping of names to them"
         raise TypeError(msg)
     for member in tools:
         yield member if isinstance(member, Tool) else tool(member)

@@ -3,8 +3,8 @@
 The table is the codec's (`wasm_runtime.guest.codec`): None, bool, int, float, str, bytes, list, tuple, set,
 frozenset, dict, datetime, date, time, timedelta, Decimal, Fraction, UUID, records and members of an Enum.
 A copy is made of nothing but these, judged by `type()`, so that nobody's methods run on the other side.
-`from_guest` trusts nothing; `from_host` also understands what tools return: dataclasses, pydantic models,
-namedtuples and Enums.
+`from_guest` trusts nothing; `from_host` also understands what tools return: dataclasses, pydantic models
+and Enums.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from wasm_runtime.guest.codec import UNHASHABLE, Member, Record, Uncrossable, encode, record, refusal
+from wasm_runtime.guest.codec import UNHASHABLE, Member, Record, Uncrossable, bits, distinct, encode, record, refusal
 
 __all__ = ["Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable"]
 
 _NODE = 8
 """Bytes that any value counts for, beside its own content."""
+
+_SQUARE = 13
+"""How far the square of a number's bits is shifted: an integer of 10,000 digits counts for about 150 kB."""
 
 
 def from_guest(value: object, *, depth: int, size: int) -> object:
@@ -53,7 +56,7 @@ def from_host(value: object, *, depth: int, size: int) -> object:
     """Copy a value that a tool returned; see `from_guest`.
 
     Returns:
-        The copy. Dataclasses, pydantic models and namedtuples become records, members of Enums become
+        The copy. Dataclasses and pydantic models become records, members of Enums become
         `Member`s.
 
     Raises:
@@ -61,6 +64,8 @@ def from_host(value: object, *, depth: int, size: int) -> object:
     """
     return _Copy(size, _foreign_host, _fixed_zone).copy(value, depth)
 
+
+_TOO_DEEP = "nested deeper than the limit value_depth"
 
 Foreign = Callable[["_Copy", Any, int], object]
 Zone = Callable[["datetime | time"], tzinfo]
@@ -91,13 +96,23 @@ class _Copy:
         if kind in _SMALL:
             self.spend(_NODE)
             return value
+        leaf = _LEAVES.get(kind)
+        if leaf is not None:
+            return leaf(self, value, depth)
         row = _ROWS.get(kind)
         if row is None:
             return self._foreign(self, value, depth)
         if depth <= 0:
-            msg = "nested deeper than the limit value_depth"
-            raise Uncrossable(msg)
+            raise Uncrossable(_TOO_DEEP)
         return row(self, value, depth - 1)
+
+    def spend_number(self, size: int) -> None:
+        """Spend for a number of so many bits.
+
+        A large one counts for the square of its length, because that is what it costs to convert it, which a
+        host's validation may do.
+        """
+        self.spend(_NODE + size // 8 + (size * size >> _SQUARE))
 
     def items(self, values: Iterable[object], depth: int) -> list[object]:
         self.spend(_NODE)
@@ -127,7 +142,7 @@ _SMALL = frozenset({type(None), bool, float, date, timedelta, UUID})
 
 
 def _int(copy: _Copy, value: int, _depth: int) -> object:
-    copy.spend(_NODE + value.bit_length() // 8)
+    copy.spend_number(value.bit_length())
     return value
 
 
@@ -138,18 +153,22 @@ def _bytes(copy: _Copy, value: bytes, _depth: int) -> object:
 
 def _dict(copy: _Copy, value: dict[object, object], depth: int) -> object:
     copy.spend(_NODE)
-    out: dict[object, object] = {}
+    keys: list[object] = []
+    items: list[object] = []
     for key, item in dict.items(value):
         try:
-            name = copy.copy(key, depth)
-            out[name] = copy.copy(item, depth)
+            keys.append(copy.copy(key, depth))
+            items.append(copy.copy(item, depth))
         except Uncrossable as error:
             shown = repr(key) if type(key) in {str, int, float, bool, bytes} else f"<{type(key).__name__}>"
             step = f"[{shown}]"
             raise error.under(step) from None
-        except TypeError:
-            raise Uncrossable(UNHASHABLE) from None
-    return out
+    try:
+        return dict(zip(distinct(keys), items, strict=True))
+    except TypeError:
+        raise Uncrossable(UNHASHABLE) from None
+    except ValueError as error:
+        raise Uncrossable(str(error)) from None
 
 
 def _record(copy: _Copy, value: Record, depth: int) -> object:
@@ -181,7 +200,7 @@ def _fixed_zone(value: datetime | time) -> tzinfo:
 
 
 def _decimal(copy: _Copy, value: Decimal, _depth: int) -> object:
-    copy.spend(_NODE + len(value.as_tuple().digits))
+    copy.spend_number(bits(value))
     return value
 
 
@@ -194,21 +213,26 @@ def _fraction(copy: _Copy, value: Fraction, depth: int) -> object:
 
 
 def _collected(kind: type, copy: _Copy, value: Iterable[object], depth: int) -> object:
+    items = copy.items(value, depth)
     try:
-        return kind(copy.items(value, depth))
-    except TypeError as error:
-        if isinstance(error, Uncrossable):
-            raise
+        return kind(distinct(items))
+    except TypeError:
         raise Uncrossable(UNHASHABLE) from None
+    except ValueError as error:
+        raise Uncrossable(str(error)) from None
 
 
-_ROWS: dict[type, Callable[[_Copy, Any, int], object]] = {
+_LEAVES: dict[type, Callable[[_Copy, Any, int], object]] = {
     int: _int,
     bytes: _bytes,
     datetime: _zoned,
     time: _zoned,
     Decimal: _decimal,
     Fraction: _fraction,
+    Member: _member,
+}
+
+_ROWS: dict[type, Callable[[_Copy, Any, int], object]] = {
     list: lambda copy, value, depth: copy.items(value, depth),
     tuple: lambda copy, value, depth: tuple(copy.items(value, depth)),
     set: lambda copy, value, depth: _collected(set, copy, value, depth),
@@ -216,7 +240,6 @@ _ROWS: dict[type, Callable[[_Copy, Any, int], object]] = {
     dict: _dict,
     Record: _record,
     type(record({"items": None})): _record,
-    Member: _member,
 }
 
 _BASES: dict[type, Callable[[Any], object]] = {
@@ -244,8 +267,7 @@ def _foreign_guest(copy: _Copy, value: object, depth: int) -> object:
         names = _class_dict(base).get("__dataclass_fields__")
         if type(names) is dict:
             if depth <= 0:
-                msg = "nested deeper than the limit value_depth"
-                raise Uncrossable(msg)
+                raise Uncrossable(_TOO_DEEP)
             pairs = ((str.__str__(name), _stored(value, name)) for name in names)
             return copy.fields(pairs, depth - 1)
     raise Uncrossable(refusal(value))
@@ -278,14 +300,11 @@ def _foreign_host(copy: _Copy, value: object, depth: int) -> object:
     if isinstance(value, Enum):
         return Member(value.name, copy.copy(value.value, depth))
     if depth <= 0:
-        msg = "nested deeper than the limit value_depth"
-        raise Uncrossable(msg)
+        raise Uncrossable(_TOO_DEEP)
     if isinstance(value, BaseModel):
         return copy.fields(_model_fields(value), depth - 1)
     if is_dataclass(value) and not isinstance(value, type):
         return copy.fields(((field.name, getattr(value, field.name)) for field in fields(value)), depth - 1)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return copy.fields(zip(value._fields, value, strict=True), depth - 1)
     for base, plain in _BASES.items():
         if isinstance(value, base):
             return copy.copy(plain(value), depth)

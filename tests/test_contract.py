@@ -168,6 +168,22 @@ def test_tools_is_a_mapping_that_shows_signatures(make: MakeSandbox) -> None:
     assert "amount: Decimal" in result.stdout
 
 
+def test_help_on_tools_is_about_the_tools(make: MakeSandbox) -> None:
+    result = make(tools.ALL).run("help(tools)\ndir(tools)")
+    assert result.value == sorted(tool.name for tool in tools.ALL)
+    assert "get_charges(customer_id: str, limit: int = 10) -> list[Charge]" in result.stdout
+    assert "Method resolution" not in result.stdout
+
+
+def test_a_call_that_was_not_awaited_says_so(make: MakeSandbox) -> None:
+    error = make(tools.ALL).run("tools.fetch(1) * 2").error
+    assert error is not None
+    assert "UnawaitedCall" in error.message
+    error = make(tools.ALL).run("tools.fetch(1)").error
+    assert error is not None
+    assert "await it first" in error.message
+
+
 def test_an_empty_success_explains_itself(sandbox: Sandbox) -> None:
     result = sandbox.run("total = 3\n_private = 1\ndef f():\n    pass")
     assert result.ok
@@ -190,6 +206,60 @@ def test_notes(sandbox: Sandbox, program: str, note: str | None) -> None:
     result = sandbox.run(program)
     assert result.ok, result.observation()
     assert (result.note is None) if note is None else (result.note is not None and note in result.note)
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [("x = 'a\u2028b'\n1/0", 2), ("x = 1\n\x0c\n1/0", 3), ("x = 1\r\ny = 2\r\n1/0", 3), ("x = [\n\n]\n1/0", 4)],
+)
+def test_lines_are_pythons_lines(sandbox: Sandbox, program: str, line: int) -> None:
+    error = sandbox.run(program).error
+    assert error is not None
+    assert (error.line, error.source_line) == (line, "1/0")
+
+
+RETURNING = {
+    "future import": "from __future__ import annotations\ndef f(x: Undefined):\n    return x\nreturn f(3)",
+    "async comprehension": "async def g():\n    yield 3\nreturn [x async for x in g()][0]",
+    "await in a default": "async def g():\n    return 3\ndef f(x=await g()):\n    return x\nreturn f()",
+}
+
+
+@pytest.mark.parametrize("case", RETURNING)
+def test_programs_that_return(sandbox: Sandbox, case: str) -> None:
+    result = sandbox.run(RETURNING[case])
+    assert result.value == 3, result.observation()
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["class A:\n    return 1", "yield 1", "if 1:\n    yield 1\nreturn 2", "def f():\n    await g()\nreturn f()"],
+)
+def test_what_no_module_and_no_function_can(sandbox: Sandbox, program: str) -> None:
+    error = sandbox.run(program).error
+    assert error is not None
+    assert error.kind in {"syntax", "denied"}
+
+
+def test_whatever_stands_among_the_globals(sandbox: Sandbox) -> None:
+    if sandbox.engine == "wasm":
+        assert sandbox.run("globals()[1] = 2\n5").value == 5
+    result = sandbox.run(
+        "for n in range(3000):\n    pass\nclass A:\n    pass\n" + "\n".join(f"v{n} = {n}" for n in range(2000))
+    )
+    assert result.ok
+    assert result.note is not None
+    assert len(result.note) < 1000
+
+
+def test_a_group_of_exceptions_names_its_members(make: MakeSandbox) -> None:
+    if make().engine == "restricted":
+        pytest.skip("asyncio comes with wasm only")
+    result = make(tools.ALL).run(
+        "import asyncio\nasync with asyncio.TaskGroup() as g:\n    g.create_task(tools.fetch('x'))"
+    )
+    assert result.error is not None
+    assert "fetch(number: int)" in result.error.message
 
 
 def test_lone_surrogates_are_printed_escaped(sandbox: Sandbox) -> None:
@@ -272,10 +342,8 @@ def test_result_is_json_ready(make: MakeSandbox) -> None:
 
 
 def test_a_value_of_thousands_of_digits_can_be_shown(sandbox: Sandbox) -> None:
-    result = sandbox.run(
-        "from fractions import Fraction\n[10 ** 5000, {10 ** 5000: 1}, {10 ** 5000}, Fraction(10 ** 5000, 3)]"
-    )
-    assert result.value == [10**5000, {10**5000: 1}, {10**5000}, Fraction(10**5000, 3)], result.error
+    result = sandbox.run("from fractions import Fraction\n[10 ** 5000, {'x': 10 ** 5000}, Fraction(10 ** 5000, 3)]")
+    assert result.value == [10**5000, {"x": 10**5000}, Fraction(10**5000, 3)], result.error
     assert "0x" in result.observation()
     json.dumps(result.to_dict())
 

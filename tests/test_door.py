@@ -235,6 +235,62 @@ def test_a_door_that_is_shut_before_a_call_has_begun_still_cancels_it() -> None:
     assert time.monotonic() - began < 10
 
 
+def test_a_coroutine_that_would_end_the_loop_does_not() -> None:
+    @tool
+    async def leave() -> int:
+        """Try to end the host."""
+        raise SystemExit(3)
+
+    sandbox = Sandbox([leave, tools.fetch])
+    error = sandbox.run("await tools.leave()").error
+    assert error is not None
+    assert "SystemExit: 3" in error.message
+    assert sandbox.run("await tools.fetch(2)").value == 4
+
+    async def main() -> object:
+        failed = await sandbox.run_async("await tools.leave()")
+        return failed.error.kind if failed.error else None
+
+    assert asyncio.run(main()) == "tool"
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise SystemExit
+
+
+def test_an_exception_that_cannot_be_shown_is_still_a_failed_call(make: MakeSandbox) -> None:
+    @tool
+    def fail() -> int:
+        """Fail without words."""
+        raise Unspeakable
+
+    result = make([fail]).run("tools.fail()")
+    assert result.error is not None
+    assert result.error.message == "fail failed: Unspeakable"
+    assert result.calls[0].state == "failed"
+
+
+def test_a_tools_own_timeout_error_keeps_its_words(make: MakeSandbox) -> None:
+    @tool
+    def slow() -> int:
+        """Fail like a database."""
+        msg = "the database took 3 s"
+        raise TimeoutError(msg)
+
+    error = make([slow]).run("tools.slow()").error
+    assert error is not None
+    assert error.message == "slow failed: TimeoutError: the database took 3 s"
+
+
+def test_a_parameter_may_be_called_self(make: MakeSandbox) -> None:
+    assert make({"give": _give_self}).run("tools.give(self=3)").value == 3
+
+
+def _give_self(self: int) -> int:
+    return self
+
+
 def test_a_name_of_any_length_is_refused_cheaply(make: MakeSandbox) -> None:
     result = make([tools.echo]).run(
         "try:\n    tools['x' * 100_000]\nexcept KeyError as e:\n    size = len(str(e))\nsize"

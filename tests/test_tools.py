@@ -41,6 +41,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "twice": (lambda: Toolset([plain, plain]), ValueError, "two tools are named 'plain'"),
     "no identifier": (lambda: tool(name="get charges")(plain), ValueError, "'get charges' is no public identifier"),
     "keyword": (lambda: tool(name="class")(plain), ValueError, "'class' is no public identifier"),
+    "a ligature": (lambda: tool(name="\ufb01le")(plain), ValueError, "is no public identifier"),
     "private": (lambda: tool(name="_x")(plain), ValueError, "'_x' is no public identifier"),
     "not callable": (lambda: Toolset([3]), TypeError, "expected a function, got 3"),  # type: ignore[list-item]
     "no collection": (lambda: Toolset(3), TypeError, "tools=3"),  # type: ignore[arg-type]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import time as time_module
 from collections import Counter, OrderedDict, namedtuple
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
+from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from codeact import Sandbox
+from codeact import Limits, Sandbox
 from codeact.values import Record, Uncrossable, from_guest, from_host, jsonable
 from tests import tools
 from tests.conftest import MakeSandbox
@@ -155,7 +157,7 @@ Pair = namedtuple("Pair", ["left", "right"])  # noqa: PYI024 - the untyped one i
         (Counter("aab"), {"a": 2, "b": 1}),
         (OrderedDict(a=1), {"a": 1}),
         (Slotted(1, [2]), {"x": 1, "items": [2]}),
-        (Pair(1, "r"), {"left": 1, "right": "r"}),
+        (Pair(1, "r"), (1, "r")),
         (Level.LOW, 1),
         (Kind.A, "a"),
         (Color.RED, "red"),
@@ -166,6 +168,46 @@ def test_what_tools_return_becomes_plain(value: object, plain: object) -> None:
     copied = from_host(value, depth=DEPTH, size=SIZE)
     assert copied == plain
     assert type(copied).__module__ in {"builtins", "wasm_runtime.guest.codec"}
+
+
+def test_a_field_that_is_not_there_is_named_either_way(make: MakeSandbox) -> None:
+    def give() -> Slotted:
+        """A record."""
+        return Slotted(1)
+
+    for program in ("tools.give().y", "tools.give()['y']"):
+        error = make([give]).run(program).error
+        assert error is not None
+        assert "record has no field 'y'; its fields are: x, items" in error.message
+
+
+def test_a_namedtuple_is_a_tuple(make: MakeSandbox) -> None:
+    def give() -> Pair:
+        """A namedtuple."""
+        return Pair(1, "r")
+
+    assert make([give]).run("left, right = tools.give()\n[left, right, tools.give()[1]]").value == [1, "r", "r"]
+
+
+@pytest.mark.parametrize("fields", [{"$": 1}, {"$": None}, {"$": "dict", "v": [[1, 2]]}, {"$": "int"}])
+def test_a_mark_among_the_fields_is_a_field(make: MakeSandbox, fields: dict[str, object]) -> None:
+    def give() -> dict[str, object]:
+        """Fields."""
+        return fields
+
+    seen: list[object] = []
+
+    def take(value: Any) -> None:
+        """Keep."""
+        seen.append(value)
+
+    def give_record() -> Any:
+        """A record of them."""
+        return record(dict(fields))
+
+    result = make([give, give_record, take]).run("tools.take(tools.give_record())\n[tools.give(), tools.give_record()]")
+    assert result.value == [fields, fields], result.observation()
+    assert seen == [fields]
 
 
 def test_a_record_field_wins_over_a_method_of_dict() -> None:
@@ -266,6 +308,64 @@ def test_what_cannot_cross_names_its_path(value: object, message: str) -> None:
         encode(value, DEPTH)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [1 << 400_000, Decimal("1e10000000"), Decimal("1e-3000000"), Fraction(1 << 300_000), [1 << 200_000] * 9],
+    ids=["int", "large", "small", "fraction", "many"],
+)
+def test_a_number_counts_for_what_it_costs_to_convert(value: object) -> None:
+    with pytest.raises(Uncrossable, match="value_bytes"):
+        from_guest(value, depth=DEPTH, size=10 * 2**20)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "{i * (2 ** 61 - 1) for i in range(20000)}",
+        "{i * (2 ** 61 - 1): 1 for i in range(20000)}",
+        "from decimal import Decimal\nN = 1 << 4_000_000\n[{N, Decimal(3)}]",
+        "tools.convert(1 << 3_000_000)",
+        "from decimal import Decimal\ntools.whole(Decimal('1e10000000'))",
+        "[1 << 2_000_000]",
+        "{str(i): i for i in range(700_000)}",
+    ],
+)
+def test_values_that_would_hold_the_host_are_refused(program: str) -> None:
+    def convert(x: Decimal) -> int:
+        """Take a Decimal."""
+        return 1
+
+    def whole(x: int) -> int:
+        """Take an int."""
+        return 1
+
+    began = time_module.monotonic()
+    result = Sandbox([convert, whole], limits=Limits(timeout=5)).run(program)
+    assert time_module.monotonic() - began < 8
+    assert result.error is not None, result.observation()[:500]
+    assert result.error.kind in {"value", "runtime", "timeout"}, result.observation()[:500]
+
+
+def test_depth_counts_containers_only(make: MakeSandbox) -> None:
+    for leaf in ("1", "'1'", "None", "b'1'", "1.5"):
+        assert make(value_depth=2).run(f"[[{leaf}]]").ok
+        assert not make(value_depth=2).run(f"[[[{leaf}]]]").ok
+
+
+def test_records_that_were_changed_inside_cross_as_what_they_became() -> None:
+    def give() -> Slotted:
+        """A record."""
+        return Slotted(1)
+
+    result = Sandbox([give]).run("r = tools.give()\nr[1] = 2\nr[None] = 3\nr['$'] = 4\nr")
+    assert result.value == {"x": 1, "items": [], 1: 2, None: 3, "$": 4}
+
+
+def test_nan_keys_stay_apart(make: MakeSandbox) -> None:
+    value: Any = make().run("{float('nan'): 1, float('nan'): 2}").value
+    assert len(value) == 2
+
+
 def test_a_copy_is_bounded() -> None:
     shared: list[object] = []
     for _ in range(40):
@@ -286,6 +386,12 @@ def test_a_copy_is_bounded() -> None:
         '{"$":"decimal","v":"x"}', '{"$":"fraction","v":[1,0]}', '{"$":"time","v":"12:00","fold":0,"zone":"No/Where"}',
         '{"$":"rec","v":[1]}', '{"$":"timedelta","v":[1e400]}', "[" * 100_000, '{"$":"bytes","v":"\u0100"}',
         '{"$":"datetime","v":"2026-01-01","fold":0,"zone":"../../etc/passwd"}', '{"$":null}',
+        '{"$":"datetime","v":"2026-01-01","fold":0,"zone":"America"}', '{"$":"datetime","v":"2026-01-01","fold":0,"zone":"' + "x" * 5000 + '"}',
+        '{"$":"set","v":"abc"}', '{"$":"tuple","v":{"a":1}}', '{"$":"fraction","v":["1e30000000"]}', '{"$":"fraction","v":["1","2"]}',
+        '{"$":"decimal","v":{"$":"int","v":"0x1"}}', '{"$":"rec","v":{"$":"dict","v":[[{"$":"tuple","v":[1]},2]]},"x":[]}x',
+        '{"$":"int","v":"0x' + "f" * 70_000 + '"}', '{"$":"date","v":["2026"]}', '{"$":"timedelta","v":["1"]}',
+        '{"$":"set","v":[' + ",".join(str(n * (2**61 - 1)) for n in range(20)) + "]}",
+        '{"$":"set","v":[{"$":"int","v":"0x' + "f" * 400 + '"}]}', '{"$":"set","v":[{"$":"tuple","v":[{"$":"decimal","v":"1e9999999"}]}]}',
     ],
 )  # fmt: skip
 def test_a_forged_text_is_a_value_error(text: str) -> None:

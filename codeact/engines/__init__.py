@@ -114,6 +114,7 @@ class Doors:
     Attributes:
         faces: the tools granted.
         call: the one door to them: name, positional and keyword arguments as plain values, to a reply.
+        refuse: puts a call on record whose arguments could not even be read: name and reason, to a reply.
         write: takes printed text; gives None, or why the program must end when it has printed too much.
         interrupted: gives None while the program may go on, otherwise why it must end. Engines ask at short
             intervals (every few milliseconds of guest time) and when a call comes back.
@@ -124,6 +125,7 @@ class Doors:
 
     faces: tuple[Face, ...]
     call: Callable[[str, tuple[object, ...], dict[str, object]], Reply]
+    refuse: Callable[[str, str], Reply]
     write: Callable[[str], Fault | None]
     interrupted: Callable[[], Fault | None]
     now: Callable[[], int]
@@ -229,7 +231,11 @@ def load(name: str) -> Engine:
 def _make(name: str) -> Engine:
     if name in _OWN:
         module, _, attribute = _OWN[name].partition(":")
-        factory = getattr(import_module(module), attribute)
+        try:
+            factory = getattr(import_module(module), attribute)
+        except ImportError as error:
+            msg = f"engine={name!r} cannot be imported: {error}; reinstall codeact"
+            raise EngineUnavailable(msg) from error
     else:
         for point in _points():
             if point.name == name:

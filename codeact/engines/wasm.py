@@ -51,7 +51,7 @@ class WasmEngine:
     """
 
     name = "wasm"
-    default_fuel = 20_000_000_000
+    default_fuel = 100_000_000_000
 
     def __init__(self) -> None:
         try:
@@ -113,12 +113,15 @@ class WasmInstance:
             outcome = _read(header, fuel)
             if outcome.fault is not None:
                 return replace(outcome, fault=self._named(outcome.fault))
-            value = _bounded(answer[end + 1 :], self._limits) if end >= 0 else None
-        except Uncrossable as error:
-            return Outcome(fault=Fault("value", "TypeError", str(error)), fuel=fuel)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             forged = Fault("runtime", "ProtocolError", "the program's answer was no answer of the interpreter's")
             return Outcome(fault=forged, fuel=fuel)
+        try:
+            value = _bounded(answer[end + 1 :], self._limits) if end >= 0 else None
+        except Uncrossable as error:
+            return Outcome(fault=Fault("value", "TypeError", str(error)), fuel=fuel)
+        except (ValueError, RecursionError) as error:
+            return Outcome(fault=Fault("value", "TypeError", f"value: {error}"), fuel=fuel)
         return Outcome(value, None, outcome.finished, outcome.bound, outcome.exit_code, fuel)
 
     def _named(self, fault: Fault) -> Fault:
@@ -165,9 +168,9 @@ class _Room:
         """Answer a call; the reply is `+` and a value, or `-` and an exception's type and message."""
         try:
             args, kwargs = _arguments(_bounded(arguments, self._limits, levels=2))
-        except (Uncrossable, ValueError) as error:
-            return _refused("TypeError", f"{name[:80]}: {error}")
-        reply = self._doors.call(name, args, kwargs)
+            reply = self._doors.call(name, args, kwargs)
+        except (Uncrossable, ValueError, RecursionError) as error:
+            reply = self._doors.refuse(name, f"the arguments cannot cross: {error}")
         if isinstance(reply, Answer):
             try:
                 return "+" + encode(reply.value, self._limits.value_depth + 1)
@@ -206,7 +209,7 @@ def _bounded(text: str, limits: Limits, levels: int = 0) -> object:
     return from_guest(decode(text), depth=limits.value_depth + levels, size=limits.value_bytes)
 
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 
 
 def _parts(text: str) -> int:
@@ -216,7 +219,8 @@ def _parts(text: str) -> int:
 
 
 def _separators(text: str) -> int:
-    return text.count(",") + text.count("[") + text.count("{")
+    """A weight for the values in a text: what a parser makes of a list or a dict is several times a number."""
+    return text.count(",") + 2 * text.count(":") + 4 * (text.count("[") + text.count("{"))
 
 
 def _arguments(decoded: object) -> tuple[tuple[object, ...], dict[str, object]]:

@@ -35,7 +35,9 @@ class House:
 
     def open(self) -> RestrictedInstance:
         self.until = time.monotonic() + self.seconds
-        doors = Doors(self.faces, self.call, self.write, self.interrupted, lambda: NOW, lambda: 7, bytes(range(32)))
+        doors = Doors(
+            self.faces, self.call, self.refuse, self.write, self.interrupted, lambda: NOW, lambda: 7, bytes(range(32))
+        )
         return RestrictedEngine().open(doors, self.limits)
 
     @property
@@ -50,6 +52,10 @@ class House:
             return Fault("output", "OutputLimit", f"more than output={self.limits.output} characters")
         self.printed.append(text)
         return None
+
+    def refuse(self, name: str, reason: str) -> Reply:
+        self.calls.append((name, (), {}))
+        return Refusal("TypeError", reason)
 
     def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
         self.calls.append((name, args, kwargs))

@@ -129,7 +129,7 @@ class Absent(MetaPathFinder):
         advice = MODULES.get(name) or _THIRD_PARTY.get(name)
         if advice:
             return f"it does not exist in the sandbox; {advice}"
-        near = get_close_matches(name, [*self._standard, *sys.modules], n=1)
+        near = get_close_matches(name, [*self._standard, *sys.modules], n=1, cutoff=0.8)
         if near:
             return f"it does not exist in the sandbox; did you mean {near[0]!r}?"
         return "it does not exist in the sandbox; there is the standard library, and there are the tools"

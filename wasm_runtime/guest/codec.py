@@ -12,6 +12,8 @@ from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from operator import eq
+from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -21,6 +23,10 @@ MARK = "$"
 _NATIVE_BITS = 63
 """Integers of up to this many bits are JSON numbers; larger ones are hexadecimal, which every interpreter
 reads in linear time and without a limit on the digits."""
+
+
+PATH = 100
+"""Characters of a path that are shown."""
 
 
 class Uncrossable(TypeError):
@@ -37,7 +43,8 @@ class Uncrossable(TypeError):
         return self
 
     def __str__(self) -> str:
-        return f"value{self.path}: {self.reason}"
+        path = self.path if len(self.path) <= PATH else f"{self.path[: PATH // 2]}…{self.path[-PATH // 2 :]}"
+        return f"value{path}: {self.reason}"
 
 
 class Record(dict[str, object]):
@@ -47,11 +54,15 @@ class Record(dict[str, object]):
 
     def __getattr__(self, name: str) -> object:
         try:
-            return self[name]
+            return dict.__getitem__(self, name)
         except KeyError:
             fields = ", ".join(map(str, self))
             msg = f"record has no field {name!r}; its fields are: {fields}"
             raise AttributeError(msg, name=name) from None
+
+    def __missing__(self, name: object) -> object:
+        msg = f"record has no field {name!r}; its fields are: {', '.join(map(str, self))}"
+        raise KeyError(msg)
 
     def __setattr__(self, name: str, value: object) -> None:
         self[name] = value
@@ -151,8 +162,10 @@ def _inherited(value: object) -> Callable[[object, int], object]:
     for base in type(value).__mro__[1:-1]:
         if base in _OUT:
             return _OUT[base]
-        if base is str or base is float:
-            return lambda value, _depth: base(value)  # type: ignore[arg-type]
+        if base is str:
+            return lambda value, _depth: str.__str__(value)
+        if base is float:
+            return lambda value, _depth: float.__float__(value)  # type: ignore[arg-type]
     described = _describe(value)
     if described is not None:
         return lambda _value, depth: _record_out(described, depth)
@@ -167,6 +180,7 @@ def _describe(value: object) -> dict[str, object] | None:
     return {name: getattr(value, name) for name in fields}
 
 
+LARGE_KEY = "a number of this size cannot be in a set or a key of a dict"
 UNHASHABLE = "a record cannot be in a set or a key of a dict; use a list, or a field of it"
 
 _LISTABLE = frozenset({"generator", "range", "map", "filter", "zip", "dict_keys", "dict_values", "dict_items", "deque"})
@@ -185,7 +199,13 @@ def refusal(value: object) -> str:
 
 
 def _int_out(value: int, _depth: int) -> object:
-    return int(value) if value.bit_length() <= _NATIVE_BITS else {MARK: "int", "v": hex(value)}
+    plain = int.__int__(value)
+    if plain.bit_length() <= _NATIVE_BITS:
+        return plain
+    if plain.bit_length() > INT_BITS:
+        msg = f"cannot return an integer of more than {INT_BITS:,} bits"
+        raise Uncrossable(msg)
+    return {MARK: "int", "v": hex(plain)}
 
 
 def _items_out(values: Iterator[object], depth: int) -> list[object]:
@@ -219,6 +239,8 @@ def _check_hashable(trees: list[object]) -> None:
         if isinstance(tree, dict):
             if tree[MARK] == "rec":
                 raise Uncrossable(UNHASHABLE)
+            if tree[MARK] in {"int", "decimal"} and len(str(tree["v"])) > KEY_BITS // 4:
+                raise Uncrossable(LARGE_KEY)
             if isinstance(tree["v"], list):
                 _check_hashable(tree["v"])
 
@@ -254,7 +276,10 @@ def _short(key: object) -> str:
 
 
 def _record_out(value: dict[str, object], depth: int) -> object:
-    return {MARK: "rec", "v": _fields_out(value if type(value) is dict else dict(dict.items(value)), depth, ".{}")}
+    fields = dict(dict.items(value))
+    if MARK in fields or not all(type(name) is str for name in fields):
+        return _dict_out(fields, depth)  # type: ignore[arg-type]  # somebody gave it keys that no field has
+    return {MARK: "rec", "v": _fields_out(fields, depth, ".{}")}
 
 
 def _datetime_out(value: datetime, _depth: int) -> object:
@@ -273,9 +298,8 @@ def _time_out(value: time, _depth: int) -> object:
 
 
 def _zone_out(zone: object, at: datetime | time) -> object:
-    key = getattr(zone, "key", None)
-    if isinstance(key, str):
-        return key
+    if type(zone) is ZoneInfo and zone.key:
+        return zone.key
     offset = at.utcoffset()
     if offset is None:
         msg = f"cannot return a time with the time zone <{type(zone).__name__}>; use a fixed offset"
@@ -317,54 +341,149 @@ _OUT: dict[type, Callable[..., object]] = {
 def decode(text: str) -> object:
     """The value of a text that `encode` made.
 
+    It may come from anyone: every row takes just the types that `encode` writes, numbers are bounded before they
+    are made, and keys that were made to collide are refused before they are compared.
+
     Raises:
         ValueError: the text is no encoding of a value: not JSON, an unknown row, a malformed row, or nested
             deeper than the interpreter can follow.
     """
     try:
-        return json.loads(text, object_hook=_object_in if f'"{MARK}"' in text else None)
+        # Each NaN is an object of its own: as keys they would otherwise be one.
+        return json.loads(text, object_hook=_object_in if f'"{MARK}"' in text else None, parse_constant=float)
     except RecursionError:
         msg = "nested too deeply"
         raise ValueError(msg) from None
-    except (KeyError, TypeError, ArithmeticError, AttributeError) as error:
+    except (KeyError, TypeError, ArithmeticError, AttributeError, OSError) as error:
         msg = f"malformed value: {type(error).__name__}"
         raise ValueError(msg) from None
+
+
+COLLIDING = 8
+"""Keys of one hash that may be in a set or a dict; more are no chance, and cost the square of their number."""
+
+KEY_BITS = 1024
+"""Bits of a number in a set or a key: comparing larger ones of two types costs the square of their length."""
+
+INT_BITS = 1 << 18
+"""Bits of an integer that may cross, about 79,000 digits: what is done with larger ones costs the square of it."""
 
 
 def _object_in(found: dict[str, object]) -> object:
     if MARK not in found:
         return found
-    return _IN[found[MARK]](found)  # type: ignore[index]
+    return _IN[_exact(found[MARK], str)](found)
+
+
+_T = TypeVar("_T")
+
+
+def _exact(value: object, kind: type[_T]) -> _T:
+    if type(value) is not kind:
+        msg = f"expected {kind.__name__}"
+        raise TypeError(msg)
+    return value
+
+
+def distinct(keys: list[object]) -> list[object]:
+    """The same keys, if they can be put into a set or a dict in time that grows with their number.
+
+    Raises:
+        ValueError: too many have one hash, or a number among them is too large.
+    """
+    for key in keys:
+        if type(key) is not str:
+            _check_key(key)
+    if len(keys) > COLLIDING:
+        hashes = sorted(map(hash, keys))
+        if any(map(eq, hashes, hashes[COLLIDING:])):
+            msg = "keys that collide"
+            raise ValueError(msg)
+    return keys
+
+
+def _check_key(key: object) -> None:
+    kind = type(key)
+    if kind is tuple or kind is frozenset:
+        for part in key:  # type: ignore[attr-defined]
+            _check_key(part)
+    elif kind is Fraction:
+        _check_key(key.numerator)  # type: ignore[attr-defined]
+        _check_key(key.denominator)  # type: ignore[attr-defined]
+    elif (kind is int or kind is Decimal) and bits(key) > KEY_BITS:  # type: ignore[arg-type]
+        raise ValueError(LARGE_KEY)
+
+
+def bits(number: int | Decimal) -> int:
+    """The bits of a number written out as an integer, about: what converting it goes by."""
+    if type(number) is int:
+        return number.bit_length()
+    _, digits, exponent = number.as_tuple()  # type: ignore[union-attr]
+    return 4 * max(len(digits), abs(exponent)) if isinstance(exponent, int) else 0
+
+
+def _int_in(found: dict[str, object]) -> int:
+    text = _exact(found["v"], str)
+    if len(text) > INT_BITS // 4 + 3:
+        msg = f"an integer of more than {INT_BITS:,} bits"
+        raise ValueError(msg)
+    return int(text, 16)
+
+
+def _fraction_in(found: dict[str, object]) -> Fraction:
+    numerator, denominator = _exact(found["v"], list)
+    # It was in lowest terms when it left; to make sure of it again would cost the square of its length.
+    if bits(_exact(numerator, int)) + bits(_exact(denominator, int)) > KEY_BITS and denominator > 0:
+        made = Fraction(0)
+        made._numerator, made._denominator = numerator, denominator  # type: ignore[attr-defined]  # noqa: SLF001
+        return made
+    return Fraction(numerator, denominator)
+
+
+def _record_in(found: dict[str, object]) -> Record:
+    return record(_exact(found["v"], dict))
+
+
+def _pairs_in(found: dict[str, object]) -> dict[object, object]:
+    pairs = [(key, value) for key, value in map(tuple, _exact(found["v"], list))]
+    distinct([key for key, _ in pairs])
+    return dict(pairs)
 
 
 def _zone_in(zone: object) -> timezone | ZoneInfo:
-    return ZoneInfo(zone) if isinstance(zone, str) else timezone(timedelta(*zone))  # type: ignore[misc]
+    if type(zone) is str:
+        return ZoneInfo(zone)
+    return timezone(timedelta(*_numbers(zone)))
 
 
-def _datetime_in(found: dict[str, object]) -> object:
-    value = datetime.fromisoformat(found["v"]).replace(fold=found["fold"])  # type: ignore[arg-type]
-    return value.replace(tzinfo=_zone_in(found["zone"])) if "zone" in found else value
+def _numbers(found: object) -> list[int]:
+    return [_exact(number, int) for number in _exact(found, list)]
 
 
-def _time_in(found: dict[str, object]) -> object:
-    value = time.fromisoformat(found["v"]).replace(fold=found["fold"])  # type: ignore[arg-type]
-    return value.replace(tzinfo=_zone_in(found["zone"])) if "zone" in found else value
+def _zoned(value: _Z, found: dict[str, object]) -> _Z:
+    fold = _exact(found["fold"], int)
+    if "zone" in found:
+        return value.replace(fold=fold, tzinfo=_zone_in(found["zone"]))
+    return value.replace(fold=fold)
 
 
-_IN: dict[str, Callable[[dict], object]] = {  # type: ignore[type-arg]
-    "int": lambda found: int(found["v"], 16),
-    "tuple": lambda found: tuple(found["v"]),
-    "set": lambda found: set(found["v"]),
-    "frozenset": lambda found: frozenset(found["v"]),
-    "dict": lambda found: dict(map(tuple, found["v"])),
-    "rec": lambda found: record(found["v"]),
-    "bytes": lambda found: found["v"].encode("latin-1"),
-    "datetime": _datetime_in,
-    "date": lambda found: date.fromisoformat(found["v"]),
-    "time": _time_in,
-    "timedelta": lambda found: timedelta(*found["v"]),
-    "decimal": lambda found: Decimal(found["v"]),
-    "fraction": lambda found: Fraction(*found["v"]),
-    "uuid": lambda found: UUID(hex=found["v"]),
-    "member": lambda found: Member(found["n"], found["v"]),
+_Z = TypeVar("_Z", datetime, time)
+
+
+_IN: dict[str, Callable[[dict[str, object]], object]] = {
+    "int": _int_in,
+    "tuple": lambda found: tuple(_exact(found["v"], list)),
+    "set": lambda found: set(distinct(_exact(found["v"], list))),
+    "frozenset": lambda found: frozenset(distinct(_exact(found["v"], list))),
+    "dict": _pairs_in,
+    "rec": _record_in,
+    "bytes": lambda found: _exact(found["v"], str).encode("latin-1"),
+    "datetime": lambda found: _zoned(datetime.fromisoformat(_exact(found["v"], str)), found),
+    "date": lambda found: date.fromisoformat(_exact(found["v"], str)),
+    "time": lambda found: _zoned(time.fromisoformat(_exact(found["v"], str)), found),
+    "timedelta": lambda found: timedelta(*_numbers(found["v"])),
+    "decimal": lambda found: Decimal(_exact(found["v"], str)),
+    "fraction": _fraction_in,
+    "uuid": lambda found: UUID(hex=_exact(found["v"], str)),
+    "member": lambda found: Member(_exact(found["n"], str), found["v"]),
 }

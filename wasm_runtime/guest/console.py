@@ -30,8 +30,8 @@ class _Door(io.RawIOBase):
 
 
 def _console() -> io.TextIOWrapper:
-    buffer = io.BufferedWriter(_Door())  # type: ignore[type-var]  # it is a raw stream
-    return io.TextIOWrapper(buffer, "utf-8", "backslashreplace", newline="\n", line_buffering=True)
+    # Nothing is kept back: a trap loses what has not left.
+    return io.TextIOWrapper(_Door(), "utf-8", "backslashreplace", newline="\n", write_through=True)  # type: ignore[arg-type]
 
 
 _current = _console()
@@ -66,8 +66,10 @@ def _print(
     *values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
 ) -> None:
     """Print values to the console, or to `file`; see the documentation of Python's own `print`."""
-    # A trap loses what has not left: what is printed leaves with the call, whether or not it ends a line.
-    _builtin_print(*values, sep=sep, end=end, file=file, flush=flush or file is None)
+    # Every write goes through the door at once, so it is one for the whole call.
+    text = io.StringIO()
+    _builtin_print(*values, sep=sep, end=end, file=text)
+    _builtin_print(text.getvalue(), end="", file=file, flush=flush)
 
 
 _print.__name__ = _print.__qualname__ = "print"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 from types import TracebackType
@@ -56,11 +57,16 @@ def _is_place(number: object) -> TypeGuard[int]:
 def _kind(error: BaseException) -> str:
     if isinstance(error, ToolError):
         return "tool"
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or (type(error) is OverflowError and sys.maxsize < 1 << 32 and _too_large(error)):
         return "memory"
     if isinstance(error, RecursionError):
         return "stack"
     return "runtime"
+
+
+def _too_large(error: OverflowError) -> bool:
+    """Whether it is about a size that 32 bits cannot hold: where there are 64 it would be a MemoryError."""
+    return "index-sized" in str(error) or "ssize_t" in str(error)
 
 
 def _message(error: BaseException) -> str:
@@ -69,7 +75,10 @@ def _message(error: BaseException) -> str:
             return str(error.msg)
         if isinstance(error, KeyError) and len(error.args) == 1:
             return repr(error.args[0])
-        return str(error)
+        if isinstance(error, BaseExceptionGroup):
+            return "; ".join([str(error), *(f"{type(one).__name__}: {one}" for one in error.exceptions[:3])])
+        notes = getattr(error, "__notes__", ())
+        return "\n".join([str(error), *map(str, notes[:3])]) if type(notes) is list else str(error)
     except BaseException:  # noqa: BLE001 - the program's own __str__ failed; its type must do
         return ""
 

@@ -6,9 +6,11 @@ import ast
 import builtins
 import linecache
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import CO_COROUTINE
+from itertools import islice
 from types import CodeType, CoroutineType, ModuleType
 
 from . import awaits, loop, program
@@ -18,6 +20,12 @@ _OWN_FRAMES = 12
 """Frames of Python that stand below a program's first one."""
 
 _UNRETURNED = "__unreturned__"
+
+_NAMED = 1000
+"""Names that a host is told of."""
+
+_NAME = 200
+"""Characters of a name that a host is told."""
 
 
 @dataclass
@@ -59,7 +67,7 @@ def run(source: str, stack: int) -> Ending:
     ending = Ending()
     sys.setrecursionlimit(stack + _OWN_FRAMES)
     # An entry without a modification time is kept as it is: tracebacks inside show the program's lines.
-    linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
+    linecache.cache[FILENAME] = (len(source), None, [f"{line}\n" for line in program.lines_of(source)], FILENAME)
     before = dict(_globals)
     try:
         code = _compile(source)
@@ -76,14 +84,17 @@ def run(source: str, stack: int) -> Ending:
             ending.error = leaving
     except BaseException as error:  # noqa: BLE001  # the host must be told of everything
         ending.error = error
-    ending.bound = [
-        name
-        for name, value in _globals.items()
-        if not name.startswith("_")
-        and not isinstance(value, ModuleType)
-        and (name not in before or before[name] is not value)
-    ]
+    ending.bound = list(islice(_bound(before), _NAMED))
     return ending
+
+
+def _bound(before: dict[str, object]) -> Iterator[str]:
+    """The public names that were bound since, whatever else the program has put among its globals."""
+    for name, value in list(_globals.items()):
+        if type(name) is not str or name.startswith("_") or type(value) is ModuleType:
+            continue
+        if name not in before or before[name] is not value:
+            yield name[:_NAME]
 
 
 def _compile(source: str) -> program.Compiled:

@@ -21,7 +21,7 @@ importlib.import_module("componentize_py_async_support")  # its runtime asks for
 # What every run uses comes last, in memory that holds nothing else.
 snapshot.fill()
 
-from . import exchange, faults, interpreter, loop, system, zones  # noqa: E402
+from . import exchange, faults, interpreter, loop, system, tools, zones  # noqa: E402
 
 _REHEARSED = (
     "1+1",
@@ -52,6 +52,7 @@ entropy.install_generators()
 zones.install()
 loop.install()
 interpreter.install()
+tools.install()
 faults.ToolError.__module__ = "builtins"
 builtins.ToolError = faults.ToolError  # type: ignore[attr-defined]
 library.close(shelf)

@@ -8,6 +8,7 @@ level becomes a function whose names are all global.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
@@ -17,6 +18,14 @@ FILENAME = "<program>"
 
 FUNCTION = "__program__"
 """The name of the function that a program with a top-level `return` becomes."""
+
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+def lines_of(source: str) -> list[str]:
+    """The lines of a text as Python counts them; `str.splitlines` breaks in more places."""
+    return _BREAK.split(source)
 
 
 UNRETURNED = object()
@@ -94,8 +103,23 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
     while pending:
         for child in ast.iter_child_nodes(pending.pop()):
             yield child
-            if not isinstance(child, _SCOPES):
+            if isinstance(child, _SCOPES):
+                for part in _evaluated_outside(child):
+                    yield part
+                    pending.append(part)
+            else:
                 pending.append(child)
+
+
+def _evaluated_outside(scope: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a definition that run where it stands: decorators, defaults and bases."""
+    yield from getattr(scope, "decorator_list", ())
+    yield from getattr(scope, "bases", ())
+    yield from getattr(scope, "keywords", ())
+    arguments = getattr(scope, "args", None)
+    if isinstance(arguments, ast.arguments):
+        yield from arguments.defaults
+        yield from filter(None, arguments.kw_defaults)
 
 
 def _as_function(tree: ast.Module, unreturned: str) -> ast.Module:
@@ -105,8 +129,10 @@ def _as_function(tree: ast.Module, unreturned: str) -> ast.Module:
         if isinstance(node, (ast.Yield, ast.YieldFrom)):
             raise _syntax_error(_YIELD, node)
         awaits = awaits or isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith))
+        awaits = awaits or (isinstance(node, ast.comprehension) and bool(node.is_async))
         names.update(dict.fromkeys(_bound(node)))
-    body = [_Plain().visit(statement) for statement in tree.body]
+    future = [statement for statement in tree.body if _is_future(statement)]
+    body = [_Plain().visit(statement) for statement in tree.body if not _is_future(statement)]
     if isinstance(body[-1], ast.Expr):
         body[-1] = ast.copy_location(ast.Return(body[-1].value), body[-1])
     if not isinstance(body[-1], ast.Return):
@@ -115,7 +141,12 @@ def _as_function(tree: ast.Module, unreturned: str) -> ast.Module:
         body.insert(0, ast.copy_location(ast.Global(list(names)), tree.body[0]))
     shell = ast.parse(f"{'async ' if awaits else ''}def {FUNCTION}(): pass")
     shell.body[0].body = body  # type: ignore[attr-defined]
+    shell.body[:0] = future
     return ast.fix_missing_locations(shell)
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Coroutine, Generator, Iterator, Mapping
 from typing import Any, NoReturn
@@ -26,8 +27,8 @@ class Tool:
         self._signature = signature
         self._depth = depth
 
-    def __call__(self, *args: object, **kwargs: object) -> object:
-        """Call the tool."""
+    def __call__(self, /, *args: object, **kwargs: object) -> object:
+        """UnawaitedCall the tool."""
         return _through(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
 
     def __repr__(self) -> str:
@@ -42,12 +43,12 @@ class Tool:
 class AwaitableTool(Tool):
     """A tool whose calls are awaited."""
 
-    def __call__(self, *args: object, **kwargs: object) -> Call:
+    def __call__(self, /, *args: object, **kwargs: object) -> UnawaitedCall:
         """A call of the tool, to be awaited."""
-        return Call(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
+        return UnawaitedCall(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
 
 
-class Call(Coroutine[Any, Any, object]):
+class UnawaitedCall(Coroutine[Any, Any, object]):
     """A call that happens when it is awaited, and at most once."""
 
     def __init__(self, name: str, arguments: str) -> None:
@@ -136,7 +137,7 @@ class Tools(Mapping[str, Tool]):
         raise TypeError(msg)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._tools]
+        return list(self._tools)
 
     def __repr__(self) -> str:
         return f"<tools: {', '.join(self._tools) or 'none'}>"
@@ -147,6 +148,20 @@ class Tools(Mapping[str, Tool]):
 
     def _unknown(self, name: object) -> str:
         return faults.unknown_tool(str(name), self._tools)
+
+
+def install() -> None:
+    """Let `help` tell of tools what is known of them, where Python's own would tell of their classes."""
+    of_python = builtins.help
+
+    def help(*subjects: object) -> None:  # noqa: A001 - it is the builtin
+        """Print what is known of a tool, of all tools, or of anything else that Python has documentation of."""
+        if len(subjects) == 1 and isinstance(subjects[0], (Tool, Tools)):
+            print(subjects[0])  # noqa: T201 - that is what it is for
+        else:
+            of_python(*subjects)
+
+    builtins.help = help  # type: ignore[assignment]
 
 
 def granted(faces: list[tuple[str, str, str, bool]], depth: int) -> Tools:

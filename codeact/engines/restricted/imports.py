@@ -77,6 +77,6 @@ def _module(name: str, names: dict[str, Any]) -> ModuleType:
 
 def _missing(name: str) -> str:
     known = sorted({*SHARED, *MODULES})
-    near = get_close_matches(name, known, n=3)
+    near = get_close_matches(name, known, n=3, cutoff=0.8)
     there = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
     return f"no module named {name[:100]!r} in this sandbox; {there}"

@@ -55,9 +55,9 @@ class Tool(_Fixed):  # noqa: D101 - its instances carry the documentation of the
     _face: Face
     _world: World
 
-    def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: D102
+    def __call__(self, /, *args: Any, **named: Any) -> Any:  # noqa: D102
         if self._face.awaitable:
-            pending = object.__new__(Pending)
+            pending = object.__new__(UnawaitedCall)
             for field, value in (("_tool", self), ("_args", args), ("_named", named)):
                 object.__setattr__(pending, field, value)
             return pending
@@ -67,7 +67,7 @@ class Tool(_Fixed):  # noqa: D101 - its instances carry the documentation of the
         return f"<tool {self._face.signature}>"
 
 
-class Pending(_Fixed):
+class UnawaitedCall(_Fixed):
     """A call of an asynchronous tool; it is performed when it is awaited."""
 
     __slots__ = ("_args", "_named", "_tool")
