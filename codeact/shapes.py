@@ -15,7 +15,7 @@ from typing import Annotated, Any, NotRequired, Required, Union, get_args, get_o
 from pydantic import BaseModel
 from typing_extensions import ReadOnly, is_typeddict
 
-from wasm_runtime.guest.codec import Record, record
+from wasm_runtime.guest.records import Record, record
 
 Shape = Callable[[Any], Any]
 

@@ -23,7 +23,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from wasm_runtime.guest.codec import UNHASHABLE, Member, Record, Uncrossable, bits, distinct, encode, record, refusal
+from wasm_runtime.guest.bounds import bits, distinct
+from wasm_runtime.guest.codec import UNHASHABLE, Uncrossable, encode, refusal
+from wasm_runtime.guest.records import Member, Record, ShadowingRecord, record
 
 __all__ = ["Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable"]
 
@@ -239,7 +241,7 @@ _ROWS: dict[type, Callable[[_Copy, Any, int], object]] = {
     frozenset: lambda copy, value, depth: _collected(frozenset, copy, value, depth),
     dict: _dict,
     Record: _record,
-    type(record({"items": None})): _record,
+    ShadowingRecord: _record,
 }
 
 _BASES: dict[type, Callable[[Any], object]] = {

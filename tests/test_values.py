@@ -23,7 +23,8 @@ from codeact import Limits, Sandbox
 from codeact.values import Record, Uncrossable, from_guest, from_host, jsonable
 from tests import tools
 from tests.conftest import MakeSandbox
-from wasm_runtime.guest.codec import decode, encode, record
+from wasm_runtime.guest.codec import decode, encode
+from wasm_runtime.guest.records import record
 
 DEPTH, SIZE = 20, 1_000_000
 
@@ -167,7 +168,7 @@ Pair = namedtuple("Pair", ["left", "right"])  # noqa: PYI024 - the untyped one i
 def test_what_tools_return_becomes_plain(value: object, plain: object) -> None:
     copied = from_host(value, depth=DEPTH, size=SIZE)
     assert copied == plain
-    assert type(copied).__module__ in {"builtins", "wasm_runtime.guest.codec"}
+    assert type(copied).__module__ in {"builtins", "wasm_runtime.guest.records"}
 
 
 def test_a_field_that_is_not_there_is_named_either_way(make: MakeSandbox) -> None:

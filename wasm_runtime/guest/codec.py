@@ -12,10 +12,12 @@ from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from operator import eq
 from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
+
+from .bounds import INT_BITS, KEY_BITS, LARGE_KEY, bits, distinct
+from .records import Member, Record, ShadowingRecord, record
 
 MARK = "$"
 """The key that makes a JSON object one of ours."""
@@ -45,75 +47,6 @@ class Uncrossable(TypeError):
     def __str__(self) -> str:
         path = self.path if len(self.path) <= PATH else f"{self.path[: PATH // 2]}…{self.path[-PATH // 2 :]}"
         return f"value{path}: {self.reason}"
-
-
-class Record(dict[str, object]):
-    """A record that came from a tool: `charge.amount` and `charge["amount"]` are the same."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> object:
-        try:
-            return dict.__getitem__(self, name)
-        except KeyError:
-            fields = ", ".join(map(str, self))
-            msg = f"record has no field {name!r}; its fields are: {fields}"
-            raise AttributeError(msg, name=name) from None
-
-    def __missing__(self, name: object) -> object:
-        msg = f"record has no field {name!r}; its fields are: {', '.join(map(str, self))}"
-        raise KeyError(msg)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        self[name] = value
-
-    def __delattr__(self, name: str) -> None:
-        self.pop(name)
-
-
-class _ShadowingRecord(Record):
-    """A record with fields that are named like methods of dict: the fields win."""
-
-    __slots__ = ()
-
-    def __getattribute__(self, name: str) -> object:
-        if dict.__contains__(self, name):
-            return dict.__getitem__(self, name)
-        return super().__getattribute__(name)
-
-
-_DICT_NAMES = frozenset(dir(dict))
-
-
-def record(fields: dict[str, object]) -> Record:
-    """A record with these fields, whatever they are called."""
-    if _DICT_NAMES.isdisjoint(fields):
-        return Record(fields)
-    return _ShadowingRecord(fields)
-
-
-class Member:
-    """A member of an Enum that came from a tool. It equals its value, so `charge.status == "paid"` holds."""
-
-    __slots__ = ("name", "value")
-
-    def __init__(self, name: str, value: object) -> None:
-        self.name = name
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Member):
-            return self.name == other.name and self.value == other.value
-        return self.value == other
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def __str__(self) -> str:
-        return str(self.value)
-
-    def __repr__(self) -> str:
-        return f"<{self.name}: {self.value!r}>"
 
 
 # --- out: value -> JSON tree ---------------------------------------------------------------------------------
@@ -152,7 +85,7 @@ def _encode(value: object, depth: int) -> object:
     return row(value, depth - 1)
 
 
-_CONTAINERS = frozenset({list, tuple, set, frozenset, dict, Record, _ShadowingRecord})
+_CONTAINERS = frozenset({list, tuple, set, frozenset, dict, Record, ShadowingRecord})
 
 
 def _inherited(value: object) -> Callable[[object, int], object]:
@@ -180,7 +113,6 @@ def _describe(value: object) -> dict[str, object] | None:
     return {name: getattr(value, name) for name in fields}
 
 
-LARGE_KEY = "a number of this size cannot be in a set or a key of a dict"
 UNHASHABLE = "a record cannot be in a set or a key of a dict; use a list, or a field of it"
 
 _LISTABLE = frozenset({"generator", "range", "map", "filter", "zip", "dict_keys", "dict_values", "dict_items", "deque"})
@@ -316,7 +248,7 @@ _OUT: dict[type, Callable[..., object]] = {
     list: _list_out,
     dict: _dict_out,
     Record: _record_out,
-    _ShadowingRecord: _record_out,
+    ShadowingRecord: _record_out,
     tuple: _tagged_items("tuple"),
     set: _tagged_items("set"),
     frozenset: _tagged_items("frozenset"),
@@ -359,16 +291,6 @@ def decode(text: str) -> object:
         raise ValueError(msg) from None
 
 
-COLLIDING = 8
-"""Keys of one hash that may be in a set or a dict; more are no chance, and cost the square of their number."""
-
-KEY_BITS = 1024
-"""Bits of a number in a set or a key: comparing larger ones of two types costs the square of their length."""
-
-INT_BITS = 1 << 18
-"""Bits of an integer that may cross, about 79,000 digits: what is done with larger ones costs the square of it."""
-
-
 def _object_in(found: dict[str, object]) -> object:
     if MARK not in found:
         return found
@@ -383,43 +305,6 @@ def _exact(value: object, kind: type[_T]) -> _T:
         msg = f"expected {kind.__name__}"
         raise TypeError(msg)
     return value
-
-
-def distinct(keys: list[object]) -> list[object]:
-    """The same keys, if they can be put into a set or a dict in time that grows with their number.
-
-    Raises:
-        ValueError: too many have one hash, or a number among them is too large.
-    """
-    for key in keys:
-        if type(key) is not str:
-            _check_key(key)
-    if len(keys) > COLLIDING:
-        hashes = sorted(map(hash, keys))
-        if any(map(eq, hashes, hashes[COLLIDING:])):
-            msg = "keys that collide"
-            raise ValueError(msg)
-    return keys
-
-
-def _check_key(key: object) -> None:
-    kind = type(key)
-    if kind is tuple or kind is frozenset:
-        for part in key:  # type: ignore[attr-defined]
-            _check_key(part)
-    elif kind is Fraction:
-        _check_key(key.numerator)  # type: ignore[attr-defined]
-        _check_key(key.denominator)  # type: ignore[attr-defined]
-    elif (kind is int or kind is Decimal) and bits(key) > KEY_BITS:  # type: ignore[arg-type]
-        raise ValueError(LARGE_KEY)
-
-
-def bits(number: int | Decimal) -> int:
-    """The bits of a number written out as an integer, about: what converting it goes by."""
-    if type(number) is int:
-        return number.bit_length()
-    _, digits, exponent = number.as_tuple()  # type: ignore[union-attr]
-    return 4 * max(len(digits), abs(exponent)) if isinstance(exponent, int) else 0
 
 
 def _int_in(found: dict[str, object]) -> int:

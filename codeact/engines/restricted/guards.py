@@ -18,7 +18,7 @@ from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.toolbox import Tool, Toolbox
 from codeact.engines.restricted.world import World
-from wasm_runtime.guest.codec import Record
+from wasm_runtime.guest.records import Record
 
 receiver_of_super: Any = super.__dict__["__self__"].__get__
 _OBJECT_REPR: Any = object.__repr__
