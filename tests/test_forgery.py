@@ -97,7 +97,7 @@ RAW: dict[str, tuple[str, str]] = {
 def test_a_forged_call_is_refused(case: str) -> None:
     sent, refusal = RAW[case]
     result = Sandbox([tools.echo], limits=Limits(timeout=20)).run(
-        f"import wit_world, json\njson.loads(wit_world.call({sent})[1:])"
+        f"import wit_world, json\njson.loads(wit_world.call({sent}, 1)[1:])"
     )
     value: Any = result.value
     assert result.ok, result.observation()[:1000]

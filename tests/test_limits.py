@@ -109,6 +109,20 @@ def test_the_error_names_the_limit(make: MakeSandbox, limit: str) -> None:
     assert error.hint or error.kind == "syntax"
 
 
+@pytest.mark.parametrize(
+    ("program", "limits", "line"),
+    [
+        ("x = 1\nfor n in range(9):\n    y = n\n    tools.echo(n)", {"calls": 5}, 4),
+        ("x = 1\ndef f():\n    print('x' * 2000)\nf()", {"output": 1000}, 3),
+    ],
+)
+def test_a_stop_at_a_door_names_the_line(make: MakeSandbox, program: str, limits: dict[str, int], line: int) -> None:
+    error = make(tools.ALL, **limits).run(program).error
+    assert error is not None
+    assert error.line == line
+    assert error.source_line == program.splitlines()[line - 1]
+
+
 def test_the_stack_error_names_its_limit_on_wasm() -> None:
     error = Sandbox(engine="wasm", limits=Limits(stack=50)).run("def f(): return f()\nf()").error
     assert error is not None

@@ -32,11 +32,11 @@ class Host(Protocol):
 
     longest: int
 
-    def call(self, name: str, arguments: str) -> str:
+    def call(self, name: str, arguments: str, line: int) -> str:
         """Answer a call from inside; see `world.wit`."""
         ...
 
-    def write(self, text: str) -> None:
+    def write(self, text: str, line: int) -> None:
         """Take printed text."""
         ...
 
@@ -103,11 +103,12 @@ def _callback(answer: Callable[[Host, Any, Any], None]) -> Any:
 
 
 def _call(host: Host, arguments: Any, results: Any) -> None:
-    put(results[0], host.call(read(arguments[0], host.longest), read(arguments[1], host.longest)))
+    name, text = read(arguments[0], host.longest), read(arguments[1], host.longest)
+    put(results[0], host.call(name, text, arguments[2].of.u32))
 
 
 def _write(host: Host, arguments: Any, _results: Any) -> None:
-    host.write(read(arguments[0], host.longest))
+    host.write(read(arguments[0], host.longest), arguments[1].of.u32)
 
 
 def _now(host: Host, _arguments: Any, results: Any) -> None:

@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from typing import Any, cast
 
-from codeact.engines import Answer, Doors, EngineUnavailable, Fault, Frame, Kind, Outcome, Refusal
+from codeact.engines import Answer, Doors, EngineUnavailable, Fault, Frame, Kind, Outcome, Refusal, Reply
 from codeact.limits import Limits
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.codec import decode, encode
@@ -73,9 +73,10 @@ class WasmInstance:
         self._limits = limits
         self._fuel = fuel
         self._instance: Instance | None = None
+        self._room = _Room(doors, limits)
         self._unfit: Fault | None = None
         try:
-            self._instance = Instance(machine, _Room(doors, limits), fuel=fuel, memory=limits.memory)
+            self._instance = Instance(machine, self._room, fuel=fuel, memory=limits.memory)
         except Trap as trap:
             self._unfit = self._fault(trap)
 
@@ -148,7 +149,10 @@ class WasmInstance:
                 text = f"the program reached for what does not exist in the sandbox ({trap.detail})"
                 return Fault("denied", "PermissionError", text, hint="use the tools; there is nothing else here")
             case "stopped":
-                return Fault("host", "RuntimeError", "the run was stopped")
+                # The host knows why; where, it knows only when the guest was at a door.
+                line = self._room.line
+                frames = (Frame(line, "<module>"),) if 0 < line < _LARGEST else ()
+                return Fault("host", "RuntimeError", "the run was stopped", frames)
             case _:
                 text = f"the interpreter inside gave up ({trap.detail}); its world is lost"
                 return Fault("runtime", "SystemError", text)
@@ -157,20 +161,17 @@ class WasmInstance:
 class _Room:
     """The doors of one run in the words of the room: text in, text out."""
 
-    __slots__ = ("_doors", "_limits", "longest")
+    __slots__ = ("_doors", "_limits", "line", "longest")
 
     def __init__(self, doors: Doors, limits: Limits) -> None:
         self._doors = doors
         self._limits = limits
+        self.line = 0
         self.longest = max(ENCODED * limits.value_bytes, limits.output) + HEADER
 
-    def call(self, name: str, arguments: str) -> str:
+    def call(self, name: str, arguments: str, line: int) -> str:
         """Answer a call; the reply is `+` and a value, or `-` and an exception's type and message."""
-        try:
-            args, kwargs = _arguments(_bounded(arguments, self._limits, levels=2))
-            reply = self._doors.call(name, args, kwargs)
-        except (Uncrossable, ValueError, RecursionError) as error:
-            reply = self._doors.refuse(name, f"the arguments cannot cross: {error}")
+        reply = self._reply(name, arguments)
         if isinstance(reply, Answer):
             try:
                 return "+" + encode(reply.value, self._limits.value_depth + 1)
@@ -178,11 +179,20 @@ class _Room:
                 return _refused("ToolError", f"{name} gave what cannot cross into the sandbox: {error}")
         if isinstance(reply, Refusal):
             return _refused(reply.type, reply.message)
+        self.line = line
         return _refused("ToolError", reply.fault.message)  # never read: the guest ends here
 
-    def write(self, text: str) -> None:
+    def _reply(self, name: str, arguments: str) -> Reply:
+        try:
+            args, kwargs = _arguments(_bounded(arguments, self._limits, levels=2))
+            return self._doors.call(name, args, kwargs)
+        except (Uncrossable, ValueError, RecursionError) as error:
+            return self._doors.refuse(name, f"the arguments cannot cross: {error}")
+
+    def write(self, text: str, line: int) -> None:
         """Take printed text."""
-        self._doors.write(text)
+        if self._doors.write(text) is not None:
+            self.line = line
 
     def now(self) -> int:
         """The wall clock."""

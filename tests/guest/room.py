@@ -71,7 +71,7 @@ class Room:
             raise outcome[0]
         return Reply(outcome[0])
 
-    def call(self, name: str, arguments: str) -> str:
+    def call(self, name: str, arguments: str, _line: int) -> str:
         args, kwargs = codec.decode(arguments)
         self.calls.append((name, (args, kwargs)))
         try:
@@ -82,7 +82,7 @@ class Room:
             return "-" + json.dumps(["ToolError", f"{type(error).__name__}: {error}"])
         return "+" + codec.encode(value, 100)
 
-    def write(self, text: str) -> None:
+    def write(self, text: str, _line: int) -> None:
         self.printed += text
 
     def now(self) -> int:

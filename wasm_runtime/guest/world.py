@@ -6,23 +6,37 @@ nobody behind the doors: until `open_doors` both clocks stand still and what is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from typing import Any
 
 import wit_world  # type: ignore[import-not-found]  # exists only inside
 
+from .program import FILENAME
+
 Exports: Any = wit_world.WitWorld
 """The base class of what the component exports."""
 
-call: Callable[[str, str], str] = wit_world.call
-
 _opened = False
+
+
+def call(name: str, arguments: str) -> str:
+    """The door to the tools."""
+    answer: str = wit_world.call(name, arguments, _line())
+    return answer
 
 
 def write(text: str) -> None:
     """Printed text, in order."""
     if _opened:
-        wit_world.write(text)
+        wit_world.write(text, _line())
+
+
+def _line() -> int:
+    """The program's own line that is running; 0 where none is."""
+    frame = sys._getframe(1)  # noqa: SLF001 - as documented as it gets
+    while frame is not None and frame.f_code.co_filename != FILENAME:
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame.f_lineno or 0 if frame is not None else 0
 
 
 def now() -> int:
