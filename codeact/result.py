@@ -65,7 +65,8 @@ class Usage:
         guest: seconds of it that no tool was running.
         fuel: units spent: wasm instructions or restricted ticks, repeatable for the same program and inputs.
             Of a run that was stopped it is a lower bound, and 0 when the run was abandoned at its deadline.
-        memory: peak bytes of the guest's memory; None where the engine cannot know, as both of ours cannot.
+        memory: peak bytes of the guest's memory, its interpreter included; None where the engine cannot know: on
+            `restricted`, and on `wasm` when the world was lost.
         calls: tool calls made.
     """
 

@@ -143,6 +143,20 @@ def test_memory_is_a_wall_on_wasm() -> None:
     assert result.value is True, result.observation()
 
 
+def test_memory_used_is_reported_on_wasm() -> None:
+    sandbox = Sandbox(engine="wasm")
+    small, large = sandbox.run("1").usage.memory, sandbox.run("len(bytearray(50 * 2 ** 20))").usage.memory
+    assert small is not None
+    assert large is not None
+    assert 45 * 2**20 < large - small < 60 * 2**20
+    assert large <= sandbox.limits.memory
+    failed = sandbox.run("x = bytearray(20 * 2 ** 20)\n1 / 0").usage.memory
+    assert failed is not None
+    assert failed > small
+    lost = Sandbox(engine="wasm", limits=Limits(timeout=0.3)).run("while True:\n    pass")
+    assert lost.usage.memory is None
+
+
 def test_memory_below_what_the_interpreter_needs_is_an_error_that_says_so() -> None:
     result = Sandbox(engine="wasm", limits=Limits(memory=2**20)).run("1")
     assert result.error is not None

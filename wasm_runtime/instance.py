@@ -13,6 +13,7 @@ from wasmtime import _ffi as ffi
 
 from wasm_runtime.doors import STOPPED, Host, at_tick, nothing, put, read, room
 from wasm_runtime.machine import Machine
+from wasm_runtime.probe import PAGE
 
 Reason = Literal["stopped", "fuel", "stack", "memory", "absent", "crash"]
 """Why a guest ended without an answer: the host stopped it; its fuel or stack was used up; it could not get the
@@ -63,12 +64,14 @@ class Instance:
             with self._entered():
                 instance = machine.linker.instantiate(self._store, machine.component)
             entry = instance.get_func(self._store, machine.entry)
+            size = instance.get_func(self._store, machine.memory)
         except WasmtimeError as error:
             self._store.close()
             raise _trap(error) from None
-        if entry is None:
+        if entry is None or size is None:
             self._store.close()
             raise Trap(_CRASH, "the guest has no entry")
+        self._size = size._func  # noqa: SLF001 - as below
         self._function = entry._func  # noqa: SLF001 - the public call reads every type again, 60 us a call
 
     def run(self, request: str) -> str:
@@ -111,6 +114,24 @@ class Instance:
     def fuel(self) -> int:
         """Units spent so far."""
         return self._fuel - self._store.get_fuel()
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes of linear memory, which only grows; None once the instance is dead."""
+        result = ffi.wasmtime_component_val_t()
+        with self._entered():
+            error = ffi.wasmtime_component_func_call(
+                ctypes.byref(self._size),
+                self._store._context(),  # noqa: SLF001 - see __init__
+                None,
+                0,
+                ctypes.byref(result),
+                1,
+            )
+        if error:
+            ffi.wasmtime_error_delete(error)
+            return None
+        return int(result.of.u32) * PAGE
 
     def close(self) -> None:
         """Destroy the world. Harmless when called twice."""

@@ -18,7 +18,7 @@ from wasmtime import Config, Engine, WasmtimeError
 from wasmtime import _ffi as ffi
 from wasmtime.component import Component, ExportIndex, Linker
 
-from wasm_runtime import cache
+from wasm_runtime import cache, probe
 from wasm_runtime.doors import DOORS, nothing
 from wasm_runtime.ticker import Ticker
 
@@ -69,11 +69,12 @@ class Machine:
             self.component = self._component(guest)
             self.imports = tuple(sorted(self.component.type.imports(self.engine)))
             self.linker = _linked(self.engine)
-            self.entry = _entry(self.component)
+            self.entry = _entry(self.component, "run")
+            self.memory = _entry(self.component, probe.NAME)
         except WasmtimeError as error:
             msg = f"the wasm guest {guest} cannot be set up: {str(error).splitlines()[0]}"
             raise GuestUnavailable(msg) from error
-        for owner in (self.entry, self.linker, self.component, self.engine):
+        for owner in (self.entry, self.memory, self.linker, self.component, self.engine):
             # A machine lives as long as its process. One more reference keeps it so: at exit the binding's
             # modules are taken apart first, its objects' `__del__` then complains, and a guest may be inside.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
@@ -167,10 +168,10 @@ def _linked(engine: Engine) -> Linker:
     return linker
 
 
-def _entry(component: Component) -> ExportIndex:
-    entry = component.get_export_index("run")
+def _entry(component: Component, name: str) -> ExportIndex:
+    entry = component.get_export_index(name)
     if entry is None:
-        msg = "the wasm guest exports no function run"
+        msg = f"the wasm guest exports no function {name}; it was made by another version of codeact"
         raise GuestUnavailable(msg)
     return entry
 

@@ -88,7 +88,8 @@ class WasmInstance:
             answer = self._instance.run(self._request(source))
         except Trap as trap:
             return Outcome(fault=self._fault(trap), fuel=self._instance.fuel)
-        return self._outcome(answer, self._instance.fuel)
+        fuel = self._instance.fuel
+        return replace(self._outcome(answer, fuel), memory=self._instance.memory)
 
     def close(self) -> None:
         """Destroy the world."""
