@@ -11,7 +11,6 @@ from typing import Any
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
 
-_set = object.__setattr__
 NUMBERS = frozenset({int, float, bool, complex})
 FLOATS = frozenset({float})
 SCALARS = frozenset({int, float, str, bool, type(None), bytes, complex})
@@ -83,11 +82,20 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901 - 
 
     in_place: dict[str, Callable[[Any, Any], Any]] = {"mul": imul, "pow": ipow, "lshift": ilshift, "mod": imod}
 
-    def item_in_place(operation: str, target: Any, key: Any, value: Any) -> None:
-        target[key] = in_place[operation](target[key], value)
+    # What is there is read before the new value is made, so reading it is an argument of its own.
+    def item(target: Any, key: Any) -> tuple[Any, Any, Any]:
+        return target, key, target[key]
 
-    def attribute_in_place(operation: str, target: Any, name: str, value: Any) -> None:
-        _set(target, name, in_place[operation](getattr(target, name), value))
+    def item_in_place(operation: str, place: tuple[Any, Any, Any], value: Any) -> None:
+        target, key, found = place
+        target[key] = in_place[operation](found, value)
+
+    def attribute(target: Any, name: str) -> tuple[Any, str, Any]:
+        return target, name, getattr(target, name)
+
+    def attribute_in_place(operation: str, place: tuple[Any, str, Any], value: Any) -> None:
+        target, name, found = place
+        setattr(target, name, in_place[operation](found, value))
 
     def eq(a: Any, b: Any) -> Any:
         if type(a) not in SCALARS and type(b) not in SCALARS:
@@ -110,7 +118,9 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901 - 
         ".ipow": ipow,
         ".ilshift": ilshift,
         ".imod": imod,
+        ".item": item,
         ".item_in_place": item_in_place,
+        ".attribute": attribute,
         ".attribute_in_place": attribute_in_place,
         ".eq": eq,
         ".ne": ne,

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from codeact.engines.restricted.arithmetic import SCALARS
 from codeact.engines.restricted.guards import make_guards
 from codeact.engines.restricted.imports import make_importer
-from codeact.engines.restricted.lazy import BUILTINS, LongRange, Ranges
+from codeact.engines.restricted.lazy import BUILTINS, LongRange, make_range
 from codeact.engines.restricted.names import Sort, sort
 from codeact.engines.restricted.sizes import INT_BITS, Sizes
 from codeact.engines.restricted.text import Text
@@ -85,7 +85,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
     meter = world.meter
     stand_ins: dict[type, Any] = {}
     kind_of = _Type(stand_ins)
-    ranges = Ranges(meter)
+    ranges = make_range(meter)
     stand_ins[range] = stand_ins[LongRange] = ranges
 
     def real(kind: Any) -> Any:
@@ -187,6 +187,10 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
 
     def show(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
         del flush
+        for name, given in (("sep", sep), ("end", end)):
+            if given is not None and not isinstance(given, str):
+                msg = f"{name} must be None or a string, not {type(given).__name__}"
+                raise TypeError(msg)
         line = (" " if sep is None else sep).join([text.shown(value) for value in values]) + (
             "\n" if end is None else end
         )
@@ -194,6 +198,8 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             world.write(line)
         else:
             file.write(line)
+
+    show.__name__ = show.__qualname__ = "print"
 
     def helped(subject: Any = None) -> None:
         if isinstance(subject, Tool):

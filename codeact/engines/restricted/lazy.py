@@ -76,6 +76,21 @@ class LongRange(Sequence[int]):
     def __reversed__(self) -> Iterator[int]:
         return self._meter.charged(reversed(self._range))
 
+    @property
+    def start(self) -> int:
+        """Its first number."""
+        return self._range.start
+
+    @property
+    def stop(self) -> int:
+        """Where it ends."""
+        return self._range.stop
+
+    @property
+    def step(self) -> int:
+        """From one number to the next."""
+        return self._range.step
+
     def __len__(self) -> int:
         return len(self._range)
 
@@ -119,25 +134,34 @@ def _long(numbers: range) -> bool:
         return True
 
 
-class Ranges:
-    """`range`."""
+class _RangeType(type):
+    """The type of `range`: it makes ranges, and knows them in a class pattern."""
 
-    __slots__ = ("_meter",)
-    __name__ = "range"
-
-    def __init__(self, meter: Meter) -> None:
-        self._meter = meter
-
-    def __call__(self, *args: Any) -> Any:  # noqa: D102
+    def __call__(cls, *args: Any) -> Any:
         numbers = range(*args)
-        return LongRange(self._meter, numbers) if _long(numbers) else numbers
+        return LongRange(cls._meter, numbers) if _long(numbers) else numbers  # type: ignore[attr-defined]
 
-    def __mro_entries__(self, _bases: Any) -> NoReturn:
-        msg = "type 'range' is not an acceptable base type"
-        raise TypeError(msg)
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, (range, LongRange))
 
-    def __repr__(self) -> str:
+    def __repr__(cls) -> str:
         return "<class 'range'>"
+
+
+def make_range(meter: Meter) -> type:
+    """`range` of one world."""
+
+    class Range(metaclass=_RangeType):
+        __slots__ = ()
+        _meter = meter
+
+        def __init_subclass__(cls) -> NoReturn:
+            msg = "type 'range' is not an acceptable base type"
+            raise TypeError(msg)
+
+    Range.__name__ = Range.__qualname__ = "range"
+    Range.__module__ = "builtins"
+    return Range
 
 
 def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:

@@ -42,6 +42,10 @@ class Operations(RestrictingNodeTransformer):
         """Whether a name means the builtin everywhere in the program."""
         raise NotImplementedError
 
+    def mangled(self, name: str) -> str:
+        """A private name as the compiler will spell it inside the class."""
+        raise NotImplementedError
+
     def name(self, guard: str, near: ast.AST) -> ast.Name:
         """The name of a guard."""
         return at(ast.Name(guard, _LOAD), near)
@@ -103,17 +107,13 @@ class Operations(RestrictingNodeTransformer):
             return self.node_contents_visit(node)
         operator = self.text(guard[1:], node)
         if isinstance(target, ast.Subscript):
-            place = [target.value, _index(target.slice)]
-            call = self.guard(
-                ".item_in_place", node, [operator, *(self.visit(part) for part in place), self.visit(node.value)]
-            )
+            parts = [self.visit(part) for part in (target.value, _index(target.slice))]
+            place = self.guard(".item", target, parts)
+            call = self.guard(".item_in_place", node, [operator, place, self.visit(node.value)])
         elif isinstance(target, ast.Attribute):
-            writable = self.visit(target)
-            call = self.guard(
-                ".attribute_in_place",
-                node,
-                [operator, writable.value, self.text(target.attr, target), self.visit(node.value)],
-            )
+            name = self.text(self.mangled(target.attr), target)
+            place = self.guard(".attribute", target, [self.visit(target).value, name])
+            call = self.guard(".attribute_in_place", node, [operator, place, self.visit(node.value)])
         else:
             return self.node_contents_visit(node)
         return at(ast.Expr(call), node)
@@ -127,8 +127,7 @@ class Operations(RestrictingNodeTransformer):
         if self._plain(left) or self._plain(right):
             return node
         guard = ".eq" if isinstance(node.ops[0], ast.Eq) else ".ne"
-        known = left if isinstance(left, ast.Name) else right
-        return self._unless(known, ".scalars", node, guard, [left, right])
+        return self._unless(left, ".scalars", node, guard, [left, right])
 
     def _plain(self, node: ast.expr) -> bool:
         """Whether it can only be a number or a text."""

@@ -76,6 +76,7 @@ class Policy(Operations):
         self._scopes: list[ast.AST] = []
         self._classes: list[str] = []
         self._in_pattern = False
+        self._aliasing = False
         self._known: set[str] = set()
 
     def judge(self, tree: ast.Module) -> ast.Module:
@@ -124,7 +125,7 @@ class Policy(Operations):
         if isinstance(node.ctx, ast.Load) and node.id in MISSING and self.builtin(node.id):
             self.refuse(node, f"{node.id} does not exist in this sandbox", MISSING[node.id])
         else:
-            self.check_name(node, node.id)
+            self.check_name(node, node.id, allow_magic_methods=self._aliasing)
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
@@ -188,9 +189,9 @@ class Policy(Operations):
         node = self.node_contents_visit(node)
         if kind is Sort.FREE or (kind is Sort.PRIVATE and judged):
             return node
-        return self.guard("." + kind.value, node, [node.value, self.text(self._mangled(node.attr), node)])
+        return self.guard("." + kind.value, node, [node.value, self.text(self.mangled(node.attr), node)])
 
-    def _mangled(self, name: str) -> str:
+    def mangled(self, name: str) -> str:
         """The name as the compiler will spell it inside the class."""
         if self._classes and name.startswith("__") and not name.endswith("__"):
             return f"_{self._classes[-1].lstrip('_')}{name}"
@@ -411,7 +412,14 @@ class Policy(Operations):
     def _pass(self, node: _N) -> _N:
         return self.node_contents_visit(node)
 
-    visit_Assign = visit_AnnAssign = visit_With = visit_AsyncWith = visit_withitem = visit_alias = _pass
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """A class may give a special method of its own a second name: `__radd__ = __add__`."""
+        before, self._aliasing = self._aliasing, isinstance(node.value, ast.Name)
+        node = self.node_contents_visit(node)
+        self._aliasing = before
+        return node
+
+    visit_AnnAssign = visit_With = visit_AsyncWith = visit_withitem = visit_alias = _pass
     visit_Match = visit_match_case = visit_JoinedStr = _pass
 
     def _visit_type_param(self, node: _N) -> _N:

@@ -153,7 +153,9 @@ class Text:
 
     def join(self, target: Any, /, *args: Any) -> Any:
         """`target.join(items)`."""
-        if type(target) is not str and not isinstance(target, _TEXTS):
+        if type(target) is not str and (
+            not isinstance(target, _TEXTS) or isinstance(getattr(type(target), "join", None), FunctionType)
+        ):
             return (self.method(target, "join") or target.join)(*args)
         if len(args) != 1:
             return target.join(*args)
@@ -171,7 +173,10 @@ class Text:
             self._sizes.take(int(width))
 
     _judge_ljust = _judge_rjust = _judge_zfill = _judge_center
-    _judge_to_bytes = _judge_seek = _judge_truncate = _judge_center
+    _judge_seek = _judge_truncate = _judge_center
+
+    def _judge_to_bytes(self, _target: Any, length: Any = 1, *_: Any, **__: Any) -> None:
+        self._judge_center(_target, length)
 
     def _judge_expandtabs(self, target: Any, tabsize: Any = 8) -> None:
         if isinstance(tabsize, int):
@@ -220,10 +225,11 @@ class Text:
             longest = max((len(item) for item in dict.values(table) if isinstance(item, str)), default=1)
             self._sizes.take(len(target) * longest)
 
-    def _from_bytes(self, target: Any, data: Any = b"", *args: Any, **named: Any) -> Any:
+    def _from_bytes(self, target: Any, *args: Any, **named: Any) -> Any:
+        data = args[0] if args else named.get("bytes")
         if isinstance(data, (bytes, bytearray)):
             self._sizes.bits(8 * len(data))
-        return target.from_bytes(data, *args, **named)
+        return target.from_bytes(*args, **named)
 
     def _decode(self, value: Any, *more: Any, **named: Any) -> Any:
         self._judge_encode(value, *more, **named)

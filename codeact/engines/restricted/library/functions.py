@@ -136,5 +136,5 @@ def make_sys(parts: Parts) -> dict[str, Any]:
         "stderr": _Stream(parts.world.write),
         "stdout": _Stream(parts.world.write),
         "version": sys.version.split()[0],
-        "version_info": tuple(sys.version_info),
+        "version_info": sys.version_info,
     }

@@ -1,0 +1,54 @@
+"""What honest programs found to differ from the interpreter: same values, same order, same errors."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+VALUES = {
+    "frozen": "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass P:\n    x: int\np = P(2)\ntry:\n    p.x *= 2\nexcept AttributeError as e:\n    r = str(e)\n(p.x, r)",
+    "class attribute": "class C:\n    n = 2\nC.n *= 3\nC.n **= 2\nC.n",
+    "context": "from decimal import getcontext\ngetcontext().prec = 5\ngetcontext().prec *= 2\ngetcontext().prec",
+    "property": "class C:\n    _x = 2\n    @property\n    def x(self): return self._x\n    @x.setter\n    def x(self, v): self._x = v + 1\nc = C()\nc.x *= 5\nc.x",
+    "mangled": "class C:\n    def __init__(self): self.__n = 3\n    def go(self):\n        self.__n *= 2\n        return self.__n\nC().go()",
+    "item order": "log = []\nclass D(dict):\n    def __getitem__(self, k):\n        log.append('get')\n        return 2\nd = D()\ndef k():\n    log.append('k')\n    return 'a'\ndef v():\n    log.append('v')\n    return 3\nd[k()] *= v()\nlog",
+    "item value": "d = {'a': 2}\ndef v():\n    d['a'] = 100\n    return 3\nd['a'] *= v()\nd",
+    "attribute value": "class O: pass\no = O()\no.a = 2\ndef v():\n    o.a = 100\n    return 3\no.a *= v()\no.a",
+    "own join": "class S(str):\n    def join(self, xs): return super().join([f'<{x}>' for x in xs])\nS(',').join(['a', 'b'])",
+    "inherited join": "class S(str): pass\nS(',').join(['a', 'b'])",
+    "unbound right": "log = []\ndef f(x): log.append(x)\ntry:\n    f(1) == y\nexcept NameError:\n    log.append('name')\nlog",
+    "walrus": "x = [1, 2]\n(n := len(x)) == n",
+    "to_bytes": "[(5).to_bytes(4, byteorder='big'), (5).to_bytes(length=2, byteorder='little'), int.from_bytes(bytes=b'a', byteorder='big')]",
+    "second name": "class V:\n    def __init__(self, n): self.n = n\n    def __add__(self, o): return V(self.n + getattr(o, 'n', o))\n    __radd__ = __add__\n    def __repr__(self): return f'V({self.n})'\n    __str__ = __repr__\nstr(sum([V(1), V(2)]))",
+    "range attributes": "r = range(0, 10**7, 2)\n[r.start, r.stop, r.step, range(3).stop]",
+    "range pattern": "def f(x):\n    match x:\n        case range(): return 'range'\n        case _: return 'other'\n[f(range(3)), f(range(10**7)), f([1])]",
+    "range type": "[isinstance(range(3), range), isinstance(3, (int, range)), type(range(10**7)) is range, repr(range)]",
+    "range subclass": "try:\n    class R(range): pass\nexcept TypeError as e:\n    r = str(e)\nr",
+    "version": "import sys\n[sys.version_info.major, sys.version_info[:1], sys.version_info >= (3, 11)]",
+    "print sep": "try:\n    print(1, sep=5)\nexcept TypeError as e:\n    r = str(e)\nr",
+}
+
+
+def python(program: str) -> object:
+    tree = ast.parse(program)
+    tail = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+    names: dict[str, object] = {"__name__": "__main__"}
+    exec(compile(tree, "<program>", "exec"), names)
+    return eval(compile(tail, "<program>", "eval"), names)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values(run, name):
+    assert run(VALUES[name]).value == python(VALUES[name])
+
+
+def test_print_names_itself(run):
+    assert run("print(1, foo=2)").fault.message == "print() got an unexpected keyword argument 'foo'"
+
+
+@pytest.mark.parametrize(
+    "program", ["x = 1\n__add__ = x", "class A:\n    __getattr__ = print", "class A:\n    __add__ = lambda a, b: 1"]
+)
+def test_second_names_are_for_classes(run, program):
+    assert run(program).fault.kind == "denied"
