@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import typing
 from collections.abc import Callable, Iterable
 from types import UnionType
 from typing import Any, NoReturn
@@ -12,6 +13,8 @@ from codeact.engines.restricted.guards import make_guards
 from codeact.engines.restricted.imports import make_importer
 from codeact.engines.restricted.lazy import BUILTINS, LongRange, make_range
 from codeact.engines.restricted.names import Sort, sort
+from codeact.engines.restricted.sealed import Sealed
+from codeact.engines.restricted.sealed import real as unsealed
 from codeact.engines.restricted.sizes import INT_BITS, Sizes
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.toolbox import Tool, Toolbox, explain, make_toolbox
@@ -22,7 +25,7 @@ _PLAIN = (
     "abs", "aiter", "all", "anext", "any", "bin", "bool", "bytearray", "bytes", "callable", "chr", "classmethod",
     "complex", "dict", "divmod", "float", "frozenset", "hex", "int", "len", "list", "max", "min", "next", "object",
     "oct", "ord", "property", "reversed", "set", "slice", "sorted", "staticmethod", "str", "super", "tuple",
-    "Ellipsis", "NotImplemented", "__build_class__", "__debug__",
+    "Ellipsis", "NotImplemented", "__debug__",
 )  # fmt: skip
 """Builtins that are harmless as they are: what they run through is charged where it comes from."""
 
@@ -37,6 +40,9 @@ PLAIN: dict[str, Any] = {
     **BUILTINS,
     "ToolError": ToolError,
 }
+
+_TYPE_OF: Any = vars(typing)["Type"]
+"""What `type[int]` gives: unlike the interpreter's own, it cannot be called as the type it stands for."""
 
 _HEX_DIGITS = INT_BITS // 2
 
@@ -55,12 +61,12 @@ class _Type:
             msg = "type() takes 1 argument here; write a class statement"
             raise TypeError(msg)
         kind = type(value)
-        if issubclass(kind, type):
+        if issubclass(kind, (type, _Type, Sealed)):
             return self
         return self._stand_ins.get(kind, kind)
 
     def __getitem__(self, arguments: Any) -> Any:
-        return type[arguments]
+        return _TYPE_OF[arguments]
 
     def __mro_entries__(self, _bases: Any) -> NoReturn:
         msg = "metaclasses cannot be written here; use a class decorator or __init_subclass__"
@@ -98,13 +104,13 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             return tuple(map(real, kind))
         if isinstance(kind, UnionType):
             return tuple(map(real, kind.__args__))
-        return kind
+        return unsealed(kind)
 
     def is_instance(value: Any, kind: Any) -> bool:
-        return isinstance(value, real(kind))
+        return isinstance(type if value is kind_of else unsealed(value), real(kind))
 
     def is_subclass(value: Any, kind: Any) -> bool:
-        return issubclass(type if value is kind_of else value, real(kind))
+        return issubclass(type if value is kind_of else unsealed(value), real(kind))
 
     def integer(value: Any = 0, *base: Any, **named: Any) -> int:
         kind = type(value)

@@ -6,14 +6,36 @@ there is. Common cases come first and are told apart by exact type.
 
 from __future__ import annotations
 
+import builtins
+from abc import ABCMeta
 from collections import Counter
 from collections.abc import Iterator
-from itertools import compress
-from types import CoroutineType, FunctionType, ModuleType, SimpleNamespace
+from enum import EnumMeta
+from itertools import compress, takewhile
+from types import (
+    BuiltinMethodType,
+    CoroutineType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+    resolve_bases,
+)
 from typing import Any
 
 from codeact.engines.restricted.arithmetic import FLOATS, NUMBERS, SCALARS, make_operators
-from codeact.engines.restricted.names import RECORD_NAMES, SIZED, TELLING, Sort, sort_at_run_time
+from codeact.engines.restricted.names import (
+    GUARDED,
+    RECORD_NAMES,
+    SIZED,
+    TELLING,
+    Sort,
+    is_special,
+    sort,
+    sort_at_run_time,
+)
+from codeact.engines.restricted.sealed import real
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.toolbox import Tool, Toolbox
@@ -27,6 +49,14 @@ NESTED = 50
 """Levels of type arguments, and of iterators over iterators."""
 
 _CLASS_DICT: Any = type.__dict__["__dict__"]
+_MACHINERY = frozenset(
+    {"_abc_impl"}
+    | {name for kind in (ABCMeta, EnumMeta) for name in vars(kind) if name[0] == "_" and not is_special(name)}
+)
+"""Private names of metaclasses: they make classes, read modules by name, or print on the host's own output."""
+
+_HIDING = (str, bytes, bytearray, int, BaseException, Counter)
+"""Types that have methods for which the object decides."""
 
 
 def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
@@ -59,6 +89,9 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
         return type(target) is super and is_own(receiver_of_super(target))
 
     def private(target: Any, name: str) -> Any:
+        if name in _MACHINERY and isinstance(target, (type, super)):
+            msg = f"the private attribute {name} of {_noun(target)} cannot be used"
+            raise AttributeError(msg)
         if type(target) in own:
             return getattr(target, name)
         if is_own(target) or is_own_super(target):
@@ -121,16 +154,32 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
     def guarded(target: Any, name: str) -> Any:
         if name in SIZED or name in {"format", "format_map", "decode"}:
             method = text.method(target, name)
-            return getattr(target, name) if method is None else method
+            return found(target, name) if method is None else method
         if name == "obj" and isinstance(target, BaseException):
             msg = "the attribute obj of an exception cannot be used"
             raise AttributeError(msg)
         if name == "elements" and isinstance(target, Counter):
             return lambda: world.meter.charged(target.elements())
-        if name == "register" and isinstance(target, type) and target not in own:
-            msg = f"{target.__name__} is shared and cannot be changed"
-            raise AttributeError(msg)
-        return getattr(target, name)
+        return found(target, name)
+
+    def found(target: Any, name: str) -> Any:
+        """What the name leads to, judged by what it is: others pass on the methods of a class they wrap."""
+        value = getattr(target, name)
+        kind = type(value)
+        if kind is BuiltinMethodType:
+            return text.raw(value.__self__, name) or value
+        if kind is MethodDescriptorType:
+            return text.raw(value.__objclass__, name) or value
+        if kind is MethodType and value.__func__ is ABCMeta.register:
+            return lambda subclass: registered(value.__self__, subclass)
+        return value
+
+    def registered(kind: Any, subclass: Any) -> Any:
+        for part in (kind, subclass):
+            if not (isinstance(part, type) and is_own(part)):
+                msg = f"{_noun(part)} is shared and cannot be changed: register() takes classes of this program"
+                raise AttributeError(msg)
+        return ABCMeta.register(kind, subclass)
 
     readers = {Sort.PRIVATE: private, Sort.SPECIAL: special, Sort.GUARDED: guarded}
 
@@ -206,7 +255,7 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
         delattr(checked_name(target, name), name)
 
     def fields(target: Any) -> dict[str, Any]:
-        if type(target) in own or isinstance(target, (FunctionType, SimpleNamespace)):
+        if type(target) in own or isinstance(target, SimpleNamespace) or is_guest_function(target):
             inside = getattr(target, "__dict__", None)
             if type(inside) is dict:
                 return inside if type(target) in own else dict(inside)
@@ -230,6 +279,7 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
         ".read": read,
         ".vars": fields,
         ".receiver": receiver,
+        ".guest": lambda target: is_guest_function(target) or type(target) in own,
     }
 
 
@@ -240,6 +290,9 @@ def _classes(world: World) -> dict[str, Any]:  # noqa: C901 - a table of closure
         """Register a class that a class statement has just made."""
         if isinstance(cls, type) and _CLASS_DICT.__get__(cls).get("__module__") == world.module:
             own.add(cls)
+            names = getattr(cls, "__match_args__", ())
+            if names != (plain := positional(names)):
+                type.__setattr__(cls, "__match_args__", plain)
         return cls
 
     def still_own(cls: Any) -> Any:
@@ -250,11 +303,33 @@ def _classes(world: World) -> dict[str, Any]:  # noqa: C901 - a table of closure
             type.__setattr__(cls, "__repr__", _plain_repr)
         return cls
 
-    def metaclass(kind: Any) -> Any:
-        if kind in world.metaclasses:
-            return kind
-        msg = "a metaclass can only be ABCMeta or EnumMeta here; use a class decorator"
-        raise TypeError(msg)
+    def build_class(body: Any, name: str, /, *bases: Any, **named: Any) -> Any:
+        """What a class statement calls. Every way into a metaclass is seen here, the text shows only some."""
+        if "metaclass" in named:
+            kind = real(named["metaclass"])
+            if not any(kind is known for known in world.metaclasses):
+                msg = "a metaclass can only be ABCMeta or EnumMeta here; use a class decorator"
+                raise TypeError(msg)
+            named["metaclass"] = kind
+        for base in bases:
+            # An instance's own `__mro_entries__` could answer differently the next time.
+            if (
+                not isinstance(base, type)
+                and not hasattr(type(base), "__mro_entries__")
+                and not _is_host_function(base)
+            ):
+                msg = f"bases must be classes, not {_noun(base)}"
+                raise TypeError(msg)
+        known = [base for base in resolve_bases(bases) if isinstance(base, type)]
+        if any(type in base.__mro__ for base in known):
+            msg = "metaclasses cannot be written here; use a class decorator or __init_subclass__"
+            raise TypeError(msg)
+        if any(map(is_hiding, known)):
+            refuse_fields(name, *(getattr(base, "__dataclass_fields__", ()) for base in known))
+        return builtins.__build_class__(body, name, *bases, **named)
+
+    def _is_host_function(value: Any) -> bool:
+        return isinstance(value, FunctionType) and value.__globals__ is not world.globals
 
     def class_name(target: Any) -> str:
         return type(target).__name__
@@ -281,7 +356,7 @@ def _classes(world: World) -> dict[str, Any]:  # noqa: C901 - a table of closure
     return {
         ".own": register,
         ".still_own": still_own,
-        ".metaclass": metaclass,
+        "__build_class__": build_class,
         ".class_name": class_name,
         ".alias": alias,
         ".awaitable": awaitable,
@@ -309,6 +384,24 @@ class _Ready:
 def _made_by(world: World, kind: type) -> bool:
     """Whether a class that is not registered yet is one of the program's: its bases see it first."""
     return _CLASS_DICT.__get__(kind).get("__module__") == world.module and not world.own.isdisjoint(kind.__mro__)
+
+
+def positional(names: Any) -> tuple[str, ...]:
+    """Those of a class's fields that a positional pattern may read: it reads them past every guard."""
+    return tuple(takewhile(lambda name: sort(name) is Sort.FREE, names))
+
+
+def refuse_fields(name: str, *fields: Any) -> None:
+    """Generated methods read fields by name, so none may bring a guarded method of a base to light."""
+    for field in (field for some in fields for field in some):
+        if field in GUARDED:
+            msg = f"{name}: a dataclass of this kind cannot have a field named {field}"
+            raise TypeError(msg)
+
+
+def is_hiding(kind: type) -> bool:
+    """Whether instances have methods for which the object decides."""
+    return any(base in _HIDING for base in kind.__mro__)
 
 
 def _plain_repr(self: object) -> str:

@@ -92,8 +92,8 @@ DEFINABLE = OPERATIONS | frozenset(
 """Special methods that a program may define. Left out is what runs unseen or answers for other names:
 `__del__`, `__getattr__`, `__getattribute__`, `__setattr__`, `__class_getitem__`, `__reduce__` and the like."""
 
-ASSIGNABLE = frozenset({"__slots__", "__hash__", "__doc__", "__match_args__"})
-"""Special names that a class body may assign."""
+ASSIGNABLE = frozenset({"__slots__", "__hash__", "__doc__"})
+"""Special names that a class body may assign; `__match_args__` only as a constant."""
 
 TELLING = frozenset({"__name__", "__qualname__", "__doc__"})
 """Special names that are plain text on everything that has them."""

@@ -46,6 +46,8 @@ MISSING: dict[str, str] = {
 }
 """Builtins that programs ask for and that do not exist, with what to do instead."""
 
+_LOOK = 1000
+_CHAIN = 20
 _N = TypeVar("_N", bound=ast.AST)
 _REWRITTEN = frozenset({"str", "int", "bytes", "bytearray"})
 _ALIASES = frozenset({"list", "dict", "tuple", "set", "frozenset"})
@@ -69,8 +71,11 @@ class Policy(Operations):
         violations: empty when the program may run.
     """
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
+    def __init__(self, taken: Iterable[str] = (), look: Callable[[], object] = bool) -> None:
         super().__init__()
+        self._look = look
+        self._visited = 0
+        self._ready: set[ast.AST] = set()
         self.violations: list[Violation] = []
         self._taken = set(taken)
         self._scopes: list[ast.AST] = []
@@ -78,12 +83,36 @@ class Policy(Operations):
         self._in_pattern = False
         self._aliasing = False
         self._known: set[str] = set()
+        self._match_args: set[ast.Name] = set()
 
     def judge(self, tree: ast.Module) -> ast.Module:
         """Rewrite a program; whether it may run is in `violations`."""
         self._taken.update(bound_names(tree))
         self.visit(tree)
         return tree
+
+    # --- order -----------------------------------------------------------------------------------------------
+
+    def visit(self, node: ast.AST) -> Any:
+        """Visit a node; what the text strings together (`a + b + c`, `elif`, `x.f().g()`) does not nest here."""
+        if node in self._ready:
+            return node
+        self._visited += 1
+        if self._visited % _LOOK == 0:
+            self._look()
+        chain: list[ast.AST] = []
+        inner: Any = _strung(node)
+        while inner is not None and inner not in self._ready:
+            chain.append(node)
+            node, inner = inner, _strung(inner)
+        if len(chain) < _CHAIN:
+            return super().visit(chain[0] if chain else node)
+        made = super().visit(node)
+        for outer in reversed(chain):
+            _restring(outer, made)
+            self._ready.add(made)
+            made = super().visit(outer)
+        return made
 
     # --- refusals --------------------------------------------------------------------------------------------
 
@@ -124,7 +153,7 @@ class Policy(Operations):
         """Names are the program's own; the builtins among them are those that were granted."""
         if isinstance(node.ctx, ast.Load) and node.id in MISSING and self.builtin(node.id):
             self.refuse(node, f"{node.id} does not exist in this sandbox", MISSING[node.id])
-        else:
+        elif node not in self._match_args:
             self.check_name(node, node.id, allow_magic_methods=self._aliasing)
         return node
 
@@ -343,26 +372,27 @@ class Policy(Operations):
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         """Classes are registered as the program's own: their private names are open to it."""
         self.check_name(node, node.name)
-        for keyword in node.keywords:
-            if keyword.arg == "metaclass":
-                keyword.value = self.guard(".metaclass", keyword.value, [keyword.value])
+        for statement in node.body:
+            self._check_match_args(statement)
         self._classes.append(node.name)
         outer, self._known = self._known, set()
         self._inside(node, lambda: self.node_contents_visit(node))
         self._classes.pop()
         self._known = outer
-        for statement in node.body:
-            self._check_match_args(statement)
         own = self.name(".own", node)
         node.decorator_list = [self.name(".still_own", node), *node.decorator_list, own]
         return node
 
     def _check_match_args(self, statement: ast.stmt) -> None:
         """Positional patterns read the attributes that a class lists as text."""
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        if not any(isinstance(target, ast.Name) and target.id == "__match_args__" for target in targets):
-            return
-        value = getattr(statement, "value", None)
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="__match_args__") as target], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id="__match_args__") as target, value=value):
+                pass
+            case _:
+                return
+        self._match_args.add(target)
         items = value.elts if isinstance(value, ast.Tuple) else [None]
         for item in items:
             if not (isinstance(item, ast.Constant) and isinstance(item.value, str) and sort(item.value) is Sort.FREE):
@@ -428,6 +458,31 @@ class Policy(Operations):
 
     visit_TypeVar = visit_TypeVarTuple = visit_ParamSpec = _visit_type_param
     visit_TypeAlias = _pass
+
+
+def _strung(node: ast.AST) -> ast.AST | None:
+    """What a node continues."""
+    kind = type(node)
+    if kind is ast.BinOp:
+        left: Any = node.left  # type: ignore[attr-defined]
+        return left if type(left) is ast.BinOp else None
+    if kind is ast.Call:
+        func: Any = node.func  # type: ignore[attr-defined]
+        return func.value if type(func) is ast.Attribute and type(func.value) is ast.Call else None
+    if kind is ast.If:
+        rest: Any = node.orelse  # type: ignore[attr-defined]
+        return rest[0] if len(rest) == 1 and type(rest[0]) is ast.If else None
+    return None
+
+
+def _restring(node: Any, made: Any) -> None:
+    """Put what became of it in its place."""
+    if type(node) is ast.BinOp:
+        node.left = made
+    elif type(node) is ast.Call:
+        node.func.value = made
+    else:
+        node.orelse = [made]
 
 
 def _special_hint(name: str) -> str | None:

@@ -21,6 +21,8 @@ def bound_names(tree: ast.AST) -> set[str]:
                 found.add(node.id)
         elif isinstance(node, ast.AST):
             inside = node.__dict__
+            if isinstance(node, (ast.Global, ast.Nonlocal)):
+                found.update(node.names)
             for field in node._fields:
                 value = inside.get(field)
                 if isinstance(value, (ast.AST, list)):

@@ -11,7 +11,7 @@ from _string import formatter_field_name_split, formatter_parser  # type: ignore
 from collections.abc import Callable
 from io import BytesIO, StringIO
 from string import Formatter
-from types import FunctionType
+from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
 from codeact.engines.restricted.names import SIZED
@@ -120,10 +120,20 @@ class Text:
     def method(self, target: Any, name: str) -> Callable[..., Any] | None:
         """What stands in for a method of text, bytes, integers or files; None when the target is none of these."""
         if type(target) is super:
-            target = super.__dict__["__self__"].__get__(target)
+            found = getattr(target, name, None)
+            if type(found) is MethodDescriptorType:
+                return self.raw(found.__objclass__, name)
+            return self.raw(found.__self__, name) if type(found) is BuiltinMethodType else None
         kind = target if isinstance(target, type) else type(target)
-        if not issubclass(kind, _owners(name)) or isinstance(getattr(kind, name, None), FunctionType):
+        if not issubclass(kind, _owners(name)) or isinstance(getattr(kind, name, None), (FunctionType, MethodType)):
             return None  # none of ours, or the program's own in its place
+        return self.raw(target, name)
+
+    def raw(self, target: Any, name: str) -> Callable[..., Any] | None:
+        """The same for the interpreter's own method, whatever the program defines by that name."""
+        kind = target if isinstance(target, type) else type(target)
+        if not issubclass(kind, _owners(name)):
+            return None
         if name == "from_bytes":
             return lambda *args, **named: self._from_bytes(target, *args, **named)
         if kind is target:
@@ -144,9 +154,9 @@ class Text:
         if name == "format_map":
             return self._format(target, (), *args)
         if name == "join":
-            return self.join(target, *args)
+            return self._joined(target, *args)
         _JUDGES[name](self, target, *args, **named)
-        for kind in (str, bytes, bytearray, int):
+        for kind in (str, bytes, bytearray, int, StringIO, BytesIO):
             if isinstance(target, kind):
                 return getattr(kind, name)(target, *args, **named)
         return getattr(target, name)(*args, **named)
@@ -157,6 +167,9 @@ class Text:
             not isinstance(target, _TEXTS) or isinstance(getattr(type(target), "join", None), FunctionType)
         ):
             return (self.method(target, "join") or target.join)(*args)
+        return self._joined(target, *args)
+
+    def _joined(self, target: Any, /, *args: Any) -> Any:
         if len(args) != 1:
             return target.join(*args)
         items = args[0] if type(args[0]) in (list, tuple) else list(args[0])
@@ -229,7 +242,8 @@ class Text:
         data = args[0] if args else named.get("bytes")
         if isinstance(data, (bytes, bytearray)):
             self._sizes.bits(8 * len(data))
-        return target.from_bytes(*args, **named)
+        kind = target if isinstance(target, type) else type(target)
+        return _FROM_BYTES(None, kind)(*args, **named)
 
     def _decode(self, value: Any, *more: Any, **named: Any) -> Any:
         self._judge_encode(value, *more, **named)
@@ -265,6 +279,7 @@ class Text:
         return known
 
 
+_FROM_BYTES: Any = int.__dict__["from_bytes"].__get__
 _MOST_TEMPLATES = 200
 _JUDGES: dict[str, Callable[..., None]] = {
     name.removeprefix("_judge_"): judge for name, judge in vars(Text).items() if name.startswith("_judge_")

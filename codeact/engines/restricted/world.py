@@ -25,7 +25,7 @@ class World:
         module: the `__module__` of its classes.
         setters: for types that are granted and can be changed within bounds: what stands in for their instances
             where an attribute is written.
-        metaclasses: what may stand behind `metaclass=`.
+        metaclasses: the types that may stand behind `metaclass=`.
         modules: the modules imported so far.
         globals: the program's names.
     """

@@ -11,8 +11,8 @@ import pprint
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from codeact.engines.restricted.guards import is_hiding, positional, refuse_fields
 from codeact.engines.restricted.library.parts import Parts, take
-from codeact.engines.restricted.names import GUARDED
 
 _INDENT = 100
 _COMPARISONS = 20_000_000
@@ -53,11 +53,10 @@ def make_collections(parts: Parts) -> dict[str, Any]:
     def namedtuple(typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None) -> Any:
         make: Any = collections.namedtuple  # noqa: PYI024 - the program's own
         made = make(typename, field_names, rename=rename, defaults=defaults, module=world.module)
-        world.own.add(made)
-        return made
+        return parts.guards[".own"](made)
 
     return {
-        **take("collections", "ChainMap Counter OrderedDict UserDict UserList UserString defaultdict deque"),
+        **take("collections", "ChainMap Counter OrderedDict UserDict defaultdict deque"),
         "namedtuple": namedtuple,
     }
 
@@ -72,13 +71,16 @@ def make_dataclasses(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of
         if cls not in world.own:
             msg = "dataclass decorates classes of this program"
             raise TypeError(msg)
-        # Positional patterns read fields by name, so a field must not bring a guarded method of a base to light.
-        if issubclass(cls, (str, bytes, bytearray, int, BaseException, collections.Counter)):
-            for name in cls.__dict__.get("__annotations__", {}):  # noqa: RUF063 - the class as it was written
-                if name in GUARDED:
-                    msg = f"a dataclass of this kind cannot have a field named {name}"
-                    raise TypeError(msg)
-        return dataclasses.dataclass(cls, **named)
+        if is_hiding(cls):
+            own = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 - the class as it was written
+            refuse_fields(cls.__name__, own, getattr(cls, "__dataclass_fields__", ()))
+        with_positions = named.pop("match_args", True)
+        made: Any = dataclasses.dataclass(match_args=False, **named)(cls)
+        if with_positions and "__match_args__" not in made.__dict__:
+            # `kw_only` is also true of class variables.
+            fields = [field.name for field in made.__dataclass_fields__.values() if field.init and not field.kw_only]
+            type.__setattr__(made, "__match_args__", positional(fields))
+        return made
 
     def convert(value: Any, made: Callable[[Any, list[tuple[str, Any]]], Any]) -> Any:
         world.meter.tick()

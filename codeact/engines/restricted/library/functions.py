@@ -11,6 +11,7 @@ from typing import Any
 
 from codeact.engines.restricted import lazy
 from codeact.engines.restricted.library.parts import Parts, take
+from codeact.engines.restricted.names import is_special
 
 _OPERATORS = (
     "abs and_ concat contains countOf delitem floordiv ge getitem gt iand iconcat ifloordiv indexOf index inv "
@@ -23,9 +24,22 @@ def make_functools(parts: Parts) -> dict[str, Any]:
     """The names of `functools`."""
     own = parts.world.own
 
+    guest = parts.guards[".guest"]
+
     def update_wrapper(wrapper: Any, wrapped: Any, **_: Any) -> Any:
-        if isinstance(wrapper, FunctionType) or type(wrapper) in own:
-            functools.update_wrapper(wrapper, wrapped)
+        """Only what a program has made is written to, and only text and its own fields are copied."""
+        if not guest(wrapper):
+            return wrapper
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            text = getattr(wrapped, name, None)
+            if isinstance(text, str):
+                setattr(wrapper, name, text)
+        if guest(wrapped):
+            if isinstance(wrapper, FunctionType):
+                wrapper.__annotations__ = dict(getattr(wrapped, "__annotations__", ()))
+            inside = getattr(wrapped, "__dict__", {})
+            fields = {name: value for name, value in inside.items() if type(name) is str and not is_special(name)}
+            getattr(wrapper, "__dict__", {}).update(fields)
         return wrapper
 
     def wraps(wrapped: Any, **_: Any) -> Callable[[Any], Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
+from enum import EnumMeta
 from typing import Any, runtime_checkable
 
 from codeact.engines.restricted.library.parts import take
+from codeact.engines.restricted.sealed import Sealed
 
 _NAMES = {
-    "abc": "ABC ABCMeta",
+    "abc": "ABC",
     "base64": "b16decode b16encode b32decode b32encode b64decode b64encode b85decode b85encode decodebytes encodebytes "
     "standard_b64decode standard_b64encode urlsafe_b64decode urlsafe_b64encode",
     "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
@@ -20,7 +22,7 @@ _NAMES = {
     "MutableSet Reversible Sequence Set Sized ValuesView",
     "contextlib": "AbstractContextManager ContextDecorator ExitStack asynccontextmanager closing contextmanager "
     "nullcontext suppress",
-    "enum": "Enum EnumMeta EnumType Flag IntEnum IntFlag StrEnum auto unique",
+    "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
     "hashlib": "blake2b blake2s md5 sha1 sha224 sha256 sha384 sha3_224 sha3_256 sha3_384 sha3_512 sha512",
     "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
     "html": "escape unescape",
@@ -55,7 +57,11 @@ def _calendar() -> dict[str, Any]:
 
 
 def _abc() -> dict[str, Any]:
-    return {**take("abc", _NAMES["abc"]), "abstractmethod": _marking(abstractmethod)}
+    return {**take("abc", _NAMES["abc"]), "ABCMeta": _ABC_META, "abstractmethod": _marking(abstractmethod)}
+
+
+def _enum() -> dict[str, Any]:
+    return {**take("enum", _NAMES["enum"]), "EnumMeta": _ENUM_META, "EnumType": _ENUM_META}
 
 
 def _typing() -> dict[str, Any]:
@@ -81,6 +87,7 @@ def _marking(decorator: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return mark
 
 
+_ABC_META, _ENUM_META = Sealed(ABCMeta), Sealed(EnumMeta)
 _WRAPPERS = (property, classmethod, staticmethod)
 
 
@@ -92,6 +99,7 @@ SHARED: dict[str, Callable[[], dict[str, Any]]] = {
     **{name: _plain(name) for name in _NAMES},
     "abc": _abc,
     "calendar": _calendar,
+    "enum": _enum,
     "typing": _typing,
 }
 """How each is made, when it is first imported in the process."""

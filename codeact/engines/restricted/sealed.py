@@ -1,0 +1,46 @@
+"""Types as a program may hold them without being able to make anything with them."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+class Sealed:
+    """Stands in for a type: tells what a value is, compares, and is neither called nor subclassed.
+
+    It is for types whose constructor escapes what the guards judge: metaclasses, bound methods, raw iterators.
+    """
+
+    __slots__ = ("__name__", "__qualname__", "_real")
+
+    def __init__(self, kind: type) -> None:
+        self._real = kind
+        self.__name__ = self.__qualname__ = kind.__name__
+
+    def __mro_entries__(self, _bases: Any) -> NoReturn:
+        msg = f"{self.__name__} cannot be subclassed here"
+        raise TypeError(msg)
+
+    def __or__(self, other: Any) -> Any:
+        return self._real | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self._real
+
+    def __copy__(self) -> Sealed:
+        return self
+
+    def __deepcopy__(self, _memo: Any) -> Sealed:
+        return self
+
+    def __reduce_ex__(self, _protocol: Any) -> NoReturn:
+        msg = f"{self.__name__} cannot be copied"
+        raise TypeError(msg)
+
+    def __repr__(self) -> str:
+        return f"<class '{self.__name__}'>"
+
+
+def real(kind: Any) -> Any:
+    """The type behind a sealed one; anything else as it is."""
+    return kind._real if type(kind) is Sealed else kind  # noqa: SLF001
