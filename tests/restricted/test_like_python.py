@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 
 import pytest
 
@@ -29,8 +30,50 @@ VALUES = {
     "print sep": "try:\n    print(1, sep=5)\nexcept TypeError as e:\n    r = str(e)\nr",
 }
 
+VALUES.update(
+    {
+        "cyclic list": "l = [1]\nl.append(l)\n(str(l), repr([l, l]), l == 3, f'{l}')",
+        "cyclic dict": "d = {}\nd['p'] = {'c': d}\nstr(d)",
+        "parents": "root = {'name': 'r', 'kids': []}\nfor i in range(30): root['kids'].append({'i': i, 'parent': root})\nlen(str(root)), len(str(root['kids'][3]))",
+        "cyclic json": "import json\nd = {}\nd['p'] = [d]\ntry:\n    json.dumps(d)\nexcept ValueError as e:\n    r = str(e)\nr",
+        "cyclic copy": "import copy\nd = {}\nd['p'] = [d]\nc = copy.deepcopy(d)\nc['p'][0] is c",
+        "elifs": "x = 290\nif x == -1: r = 0\n" + "".join(f"elif x == {i}: r = {i}\n" for i in range(300)) + "r",
+        "sum": "a = 'x'\n" + "+".join(["a"] * 400),
+        "products": "a = 1\n" + "*".join(["a"] * 400),
+        "chained": "'a'" + ".strip()" * 150,
+        "chained and judged": "'a'" + ".replace('a', 'b')" * 150,
+    }
+)
+
+PATTERNS = {
+    "marks": r"[re.findall(r'\w+', 'नमस्ते a\u0301b'), re.findall(r'\bका', 'का काा'), re.sub(r'\W', '_', 'é\u0301 x'), re.findall(r'[\w-]+', 'a\u0301-b'), re.split(r'\s', 'a\x1cb')]",
+    "fuzzy": r"[re.findall('ab{e}', 'abc ab{e}'), re.findall('a{e<=1}', 'b'), re.findall('a{2}', 'aaa'), re.findall('a{,1}b', 'aab'), re.findall('{', '{')]",
+    "posix": r"[re.findall('[[:alpha:]]', 'a]:]'), re.findall('[]a]+', 'a]'), re.findall('[^]a]+', 'xa]')]",
+    "names": r"[re.findall(r'\N{DIGIT ONE}{2}', '111'), re.match('(?P<n>.)(?P=n)', 'aa').groupdict(), re.findall('(?#{)a', 'a')]",
+    "verbose": r"re.findall('(?x) a # [ {e}\n {2} b', 'aab')",
+    "bytes": r"[re.findall(rb'\w+', b'a\xe9 b'), re.sub(b'[[]', b'x', b'a[')]",
+    "keywords": r"[re.compile('a').search('aba', pos=1).start(), re.compile('a').findall('aba', 1, endpos=2), re.compile('a', re.A | re.I).flags == (re.A | re.I), int(re.compile('(?i)a').flags)]",
+    "template": r"[re.sub('(a)(b)?', r'[\2\g<1>]', 'aab'), re.match('(?P<x>.)', 'q').expand(r'\g<x>\n'), re.sub('', '-', 'ab'), re.sub('a', lambda m: m.group() * 2, 'aba')]",
+    **{
+        f"error {number}": f"try:\n    re.{call}\nexcept re.error as e:\n    r = str(e)\nr"
+        for number, call in enumerate(
+            [
+                r"compile('\\h')", "compile('(?|a)')", "compile('a(')", "compile('(?<=a+)b')", r"compile('\\p{L}')",
+                "compile('[b-a]')", r"sub('a', '\\q', 'a')", r"sub('a', '\\1', 'a')", "compile('*')", "compile('(?R)')",
+            ]
+        )
+    },
+}  # fmt: skip
+VALUES.update({f"re {name}": "import re\n" + program for name, program in PATTERNS.items()})
+
 
 def python(program: str) -> object:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _python(program)
+
+
+def _python(program: str) -> object:
     tree = ast.parse(program)
     tail = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
     names: dict[str, object] = {"__name__": "__main__"}

@@ -225,6 +225,28 @@ def test_runs_side_by_side(run):
     assert sorted(found) == [199990000 + n for n in range(4)]
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "class A:\n" + " def f(self): self._x = 1\n" * 10_000,
+        "".join(" " * i + f"def f{i}(self):\n" for i in range(39)) + " " * 39 + "self._x = 1;" + "a = 1;" * 30_000,
+        "match 1:\n" + "".join(f" case {i}: pass\n" for i in range(2, 13_000)),
+        "x = 1\nf'" + "{x}" * 60_000 + "'",
+    ],
+)
+def test_a_slow_text_stops_nobody_else(run, program):
+    outcomes = []
+    slow = threading.Thread(target=lambda: outcomes.append(run(program, seconds=0.5)))
+    slow.start()
+    begun = time.monotonic()
+    assert run("1 + 1").value == 2
+    assert time.monotonic() - begun < 2
+    slow.join()
+    assert time.monotonic() - begun < 5
+    outcome = outcomes[0].outcome
+    assert outcome.fault is None or outcome.fault.kind in {"timeout", "syntax"}
+
+
 class TestMeter:
     def meter(self, fuel: int, faults: list[Fault | None] | None = None) -> Meter:
         waiting = faults or []

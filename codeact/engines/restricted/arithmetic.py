@@ -16,7 +16,7 @@ FLOATS = frozenset({float})
 SCALARS = frozenset({int, float, str, bool, type(None), bytes, complex})
 
 
-def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901 - a table of closures
+def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
     """The guards of operators, by the names that the policy calls them."""
 
     def mul(a: Any, b: Any) -> Any:

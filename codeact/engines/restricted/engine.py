@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import threading
+import re
 import warnings
 from contextvars import copy_context
 from dataclasses import replace
@@ -110,13 +110,16 @@ class RestrictedInstance:
 
     def _compile(self, source: str) -> Compiled | Fault:
         try:
-            with _quietly:
-                tree = ast.parse(source, FILENAME)
-                policy = Policy(self._world.globals)
-                policy.judge(tree)
-                if policy.violations:
-                    return _denied(policy.violations)
-                return compile_lifted(lift(tree, _UNRETURNED))
+            _readable(source)
+            _quietly()
+            tree = ast.parse(source, FILENAME)
+            look = self._world.meter.look
+            policy = Policy(self._world.globals, look)
+            policy.judge(tree)
+            if policy.violations:
+                return _denied(policy.violations)
+            look()
+            return compile_lifted(lift(tree, _UNRETURNED))
         except SyntaxError as error:
             told = describe(error)
             frames = tuple(Frame(line, function) for line, function in told["frames"])  # type: ignore[attr-defined]
@@ -200,22 +203,26 @@ def _denied(violations: list[Violation]) -> Fault:
     return Fault("denied", "PolicyError", f"{first.message}{more}", frames, None, first.hint)
 
 
-class _Quietly:
-    """Warnings about a program's text stay here. The filters are the process's: one program at a time."""
+def _quietly() -> None:
+    """Keep warnings about a program's text here: one filter for the process, that is about nothing else.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._caught: Any = None
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._caught = warnings.catch_warnings()
-        self._caught.__enter__()
-        warnings.simplefilter("ignore")
-
-    def __exit__(self, *reason: object) -> None:
-        self._caught.__exit__(*reason)
-        self._lock.release()
+    Setting the filters aside for the time it takes, as `catch_warnings` does, would need a lock that one slow text
+    holds against all others.
+    """
+    filters = warnings.filters
+    if not filters or filters[0] != _QUIET:
+        warnings.filterwarnings("ignore", module=_OURS)
 
 
-_quietly = _Quietly()
+def _readable(source: str) -> None:
+    if source.count("{") > _FIELDS and _FORMATTED.search(source):
+        msg = f"f-strings in a text with more than {_FIELDS:,} braces"
+        raise SyntaxError(msg, (FILENAME, 1, 1, None))
+
+
+_FIELDS = 20_000
+"""Until 3.12 the parser's work grows with the square of the fields of an f-string, and nothing interrupts it."""
+
+_FORMATTED = re.compile(r"[fF][rR]?['\"]")
+_OURS = re.escape(FILENAME)
+_QUIET = ("ignore", None, Warning, re.compile(_OURS), 0)

@@ -467,8 +467,9 @@ def _strung(node: ast.AST) -> ast.AST | None:
         left: Any = node.left  # type: ignore[attr-defined]
         return left if type(left) is ast.BinOp else None
     if kind is ast.Call:
-        func: Any = node.func  # type: ignore[attr-defined]
-        return func.value if type(func) is ast.Attribute and type(func.value) is ast.Call else None
+        called: Any = node.func  # type: ignore[attr-defined]
+        inner: Any = called.value if type(called) is ast.Attribute else None
+        return inner if type(inner) is ast.Call else None
     if kind is ast.If:
         rest: Any = node.orelse  # type: ignore[attr-defined]
         return rest[0] if len(rest) == 1 and type(rest[0]) is ast.If else None
@@ -480,7 +481,8 @@ def _restring(node: Any, made: Any) -> None:
     if type(node) is ast.BinOp:
         node.left = made
     elif type(node) is ast.Call:
-        node.func.value = made
+        called: Any = node.func
+        called.value = made
     else:
         node.orelse = [made]
 

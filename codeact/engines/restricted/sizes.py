@@ -18,9 +18,11 @@ WALK = 3_000_000
 EXPONENT = 100_000
 """The largest exponent of a Decimal: writing one out as an integer takes time with the square of it."""
 
+_DEEP = 200
 _HEADER = 80
 _WORK = 1_000_000_000
 _NUMERIC = frozenset({int, float, bool, type(None), complex})
+_ATOMS = _NUMERIC | {str, bytes}
 _NESTING: tuple[Any, ...] = (list, tuple, set, frozenset)
 _LENGTH: dict[type, Any] = {str: str.__len__, bytes: bytes.__len__}
 _TEXTS = (str, bytes, bytearray)
@@ -107,18 +109,85 @@ class Sizes:
         total = 0
         left = WALK
         level = [value]
+        depth = 0
         while level:
+            depth += 1
+            if depth == _DEEP and self._cyclic(value):
+                return self._follow(value)
             parts: list[Any] = []
             total += _spread(level, parts) + 2 * len(parts)
             level = [part for part in parts if type(part) not in _NUMERIC]
             left -= len(level)
             for _ in range(0, len(level), 100):
                 self._tick()
-            if left < 0:
-                self.refuse(f"the structure has more than {WALK:,} parts when everything it shares is counted")
-            if total > self.limit:
+            if left < 0 or total > self.limit:
+                if self._cyclic(value):
+                    return self._follow(value)
+                self.take(total)
+                self._too_many()
+        return total
+
+    def _too_many(self) -> NoReturn:
+        self.refuse(f"the structure has more than {WALK:,} parts when everything it shares is counted")
+
+    def _cyclic(self, value: Any) -> bool:
+        """Whether a structure holds itself; everything in it is looked at once."""
+        path: list[int] = []
+        inside: set[int] = set()
+        known: set[int] = set()
+        pending = [iter((value,))]
+        while pending:
+            for item in pending[-1]:
+                if type(item) in _ATOMS or id(item) in known:
+                    continue
+                if id(item) in inside:
+                    return True
+                if len(known) % 100 == 0:
+                    self._tick()
+                parts: list[Any] = []
+                _spread([item], parts)
+                if not parts:
+                    continue
+                path.append(id(item))
+                inside.add(path[-1])
+                pending.append(iter(parts))
                 break
-        self.take(total)
+            else:
+                pending.pop()
+                if path:
+                    known.add(path[-1])
+                    inside.discard(path.pop())
+        return False
+
+    def _follow(self, value: Any) -> int:
+        """The same for what is large, or may hold itself: path by path, and what is on the path is not entered."""
+        total = 0
+        left = WALK // 10
+        path: list[int] = []
+        inside: set[int] = set()
+        pending = [iter((value,))]
+        while pending:
+            for item in pending[-1]:
+                total += 2
+                if type(item) in _NUMERIC:
+                    continue
+                left -= 1
+                if left % 100 == 0:
+                    self._tick()
+                if left < 0:
+                    self._too_many()
+                parts: list[Any] = []
+                total += _spread([item], parts)
+                self.take(total)
+                if parts and id(item) not in inside:
+                    path.append(id(item))
+                    inside.add(path[-1])
+                    pending.append(iter(parts))
+                    break
+            else:
+                pending.pop()
+                if path:
+                    inside.discard(path.pop())
         return total
 
 

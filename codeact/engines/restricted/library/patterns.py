@@ -1,13 +1,17 @@
-"""`re`, on an engine that can be told when to give up."""
+"""`re`, on an engine that can be told when to give up; `dialect` tells what differs."""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import regex  # type: ignore[import-untyped]
 
-from codeact.engines.restricted.library.parts import Parts
+from codeact.engines.restricted.library.dialect import check_template, translate
+from codeact.engines.restricted.library.parts import Parts, take
+from codeact.engines.restricted.sizes import Sizes
 
 LENGTH = 50_000
 """Characters of the longest pattern."""
@@ -50,7 +54,7 @@ class Match:
 
     def expand(self, template: Any) -> Any:
         """A template with the groups put in."""
-        return self._match.expand(template)
+        return self.re._expanded(self._match, template)  # noqa: SLF001 - made for each other
 
     def __getitem__(self, group: Any) -> Any:
         return self._match[group]
@@ -87,21 +91,29 @@ class Match:
 class Pattern:
     """What `re` calls a pattern."""
 
-    __slots__ = ("_real", "_timed")
+    __slots__ = ("_flags", "_overlapping", "_real", "_sizes", "_text", "_timed")
 
-    def __init__(self, real: Any, timed: Callable[..., Any]) -> None:
-        self._real = real
+    def __init__(self, text: Any, flags: int, timed: Callable[..., Any], sizes: Sizes) -> None:
+        translated, self._flags = translate(text, flags)
+        try:
+            self._real = regex.compile(translated, _told(self._flags) | regex.VERSION0)
+        except regex.error as error:
+            raise re.error(str(error.msg)) from None
+        self._text = text
         self._timed = timed
+        self._sizes = sizes
+        # Only what looks ahead can find the same characters more than once.
+        self._overlapping = self._real.groups and bool(_LOOKING.search(text if isinstance(text, str) else repr(text)))
 
     @property
     def pattern(self) -> Any:
         """Its text."""
-        return self._real.pattern
+        return self._text
 
     @property
     def flags(self) -> int:
         """Its flags."""
-        return self._real.flags & ~int(regex.VERSION0 | regex.VERSION1)  # type: ignore[no-any-return]
+        return self._flags
 
     @property
     def groups(self) -> int:
@@ -116,56 +128,89 @@ class Pattern:
     def _one(self, found: Any) -> Match | None:
         return None if found is None else Match(found, self)
 
-    def match(self, string: Any, *place: int) -> Match | None:
+    def match(self, string: Any, pos: int = 0, endpos: int = sys.maxsize) -> Match | None:
         """Match at the beginning."""
-        return self._one(self._timed(self._real.match, string, *place))
+        return self._one(self._timed(self._real.match, string, pos, endpos))
 
-    def fullmatch(self, string: Any, *place: int) -> Match | None:
+    def fullmatch(self, string: Any, pos: int = 0, endpos: int = sys.maxsize) -> Match | None:
         """Match the whole text."""
-        return self._one(self._timed(self._real.fullmatch, string, *place))
+        return self._one(self._timed(self._real.fullmatch, string, pos, endpos))
 
-    def search(self, string: Any, *place: int) -> Match | None:
+    def search(self, string: Any, pos: int = 0, endpos: int = sys.maxsize) -> Match | None:
         """Find the first match."""
-        return self._one(self._timed(self._real.search, string, *place))
+        return self._one(self._timed(self._real.search, string, pos, endpos))
 
-    def findall(self, string: Any, *place: int) -> list[Any]:
+    def findall(self, string: Any, pos: int = 0, endpos: int = sys.maxsize) -> list[Any]:
         """Find all matches."""
-        return self._timed(self._real.findall, string, *place)  # type: ignore[no-any-return]
+        self._judge(string)
+        return self._timed(self._real.findall, string, pos, endpos)  # type: ignore[no-any-return]
 
-    def finditer(self, string: Any, *place: int) -> Iterator[Match]:
+    def finditer(self, string: Any, pos: int = 0, endpos: int = sys.maxsize) -> Iterator[Match]:
         """Find all matches, one after the other."""
-        found = self._timed(self._real.finditer, string, *place)
+        found = self._timed(self._real.finditer, string, pos, endpos)
         while (match := self._timed(next, found, None, plain=True)) is not None:
             yield Match(match, self)
 
     def split(self, string: Any, maxsplit: int = 0) -> list[Any]:
         """Split at the matches."""
+        self._judge(string)
         return self._timed(self._real.split, string, maxsplit)  # type: ignore[no-any-return]
 
     def sub(self, repl: Any, string: Any, count: int = 0) -> Any:
         """Replace the matches."""
-        return self._timed(self._real.sub, self._replacement(repl), string, count)
+        return self._timed(self._real.sub, self._replacement(repl, string), string, count)
 
     def subn(self, repl: Any, string: Any, count: int = 0) -> Any:
         """Replace the matches and count them."""
-        return self._timed(self._real.subn, self._replacement(repl), string, count)
+        return self._timed(self._real.subn, self._replacement(repl, string), string, count)
 
-    def _replacement(self, repl: Any) -> Any:
-        return (lambda found: repl(Match(found, self))) if callable(repl) else repl
+    def _judge(self, string: Any) -> None:
+        if self._overlapping:
+            self._sizes.take(len(string) * len(string) // 2)
+
+    def _replacement(self, repl: Any, string: Any) -> Any:
+        """The replacement, its sum counted where it could be large."""
+        if not callable(repl):
+            check_template(repl, self._real)
+            references = _references(repl)
+            if (len(string) + 1) * len(repl) + references * len(string) <= self._sizes.limit and not (
+                references and self._overlapping
+            ):
+                return repl
+        total = 0
+
+        def put(found: Any) -> Any:
+            nonlocal total
+            made = repl(Match(found, self)) if callable(repl) else self._expanded(found, repl)
+            if isinstance(made, (str, bytes)):
+                total += len(made)
+                self._sizes.take(total)
+            return made
+
+        return put
+
+    def _expanded(self, found: Any, template: Any) -> Any:
+        check_template(template, self._real)
+        references = _references(template)
+        if references:
+            longest = max(len(part) for part in (found.group(), *found.groups()) if part is not None)
+            self._sizes.take(len(template) + references * longest)
+        return found.expand(template)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pattern) and self._real == other._real
+        return isinstance(other, Pattern) and (self._text, self._flags) == (other._text, other._flags)
 
     def __hash__(self) -> int:
-        return hash(self._real)
+        return hash((self._text, self._flags))
 
     def __repr__(self) -> str:
         return f"re.compile({self.pattern!r})"
 
 
-def make_re(parts: Parts) -> dict[str, Any]:
+def make_re(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
     """The names of `re`."""
     world, sizes = parts.world, parts.sizes
+    known: dict[Any, Pattern] = {}
 
     def timed(function: Callable[..., Any], *args: Any, plain: bool = False) -> Any:
         try:
@@ -175,10 +220,22 @@ def make_re(parts: Parts) -> dict[str, Any]:
 
     def compiled(pattern: Any, flags: Any = 0) -> Pattern:
         if isinstance(pattern, Pattern):
+            if flags:
+                msg = "cannot process flags argument with a compiled pattern"
+                raise ValueError(msg)
             return pattern
-        if isinstance(pattern, (str, bytes)) and len(pattern) > LENGTH:
+        if not isinstance(pattern, (str, bytes)):
+            msg = "first argument must be string or compiled pattern"
+            raise TypeError(msg)
+        if len(pattern) > LENGTH:
             sizes.refuse(f"a pattern of more than {LENGTH:,} characters")
-        return Pattern(regex.compile(pattern, int(flags) & _ALLOWED), timed)
+        key = (type(pattern), pattern, int(flags))
+        found = known.get(key)
+        if found is None:
+            if len(known) >= _KEPT:
+                known.clear()
+            found = known[key] = Pattern(pattern, int(flags) & _ALLOWED, timed, sizes)
+        return found
 
     def passing(method: str) -> Callable[..., Any]:
         def call(pattern: Any, string: Any, flags: Any = 0) -> Any:
@@ -196,18 +253,16 @@ def make_re(parts: Parts) -> dict[str, Any]:
     def subn(pattern: Any, repl: Any, string: Any, count: int = 0, flags: Any = 0) -> Any:
         return compiled(pattern, flags).subn(repl, string, count)
 
-    import re  # noqa: PLC0415 - only for what does not search
-
     return {
-        **{name: getattr(regex, name) for name in _FLAGS.split()},
+        **take("re", _FLAGS),
         **{name: passing(name) for name in ("match", "fullmatch", "search", "findall", "finditer")},
         "NOFLAG": 0,
         "Match": Match,
         "Pattern": Pattern,
-        "RegexFlag": regex.RegexFlag,
+        "RegexFlag": re.RegexFlag,
         "compile": compiled,
-        "error": regex.error,
-        "PatternError": regex.error,
+        "error": re.error,
+        "PatternError": re.error,
         "escape": re.escape,
         "purge": lambda: None,
         "split": split,
@@ -216,4 +271,15 @@ def make_re(parts: Parts) -> dict[str, Any]:
     }
 
 
-_ALLOWED = int(regex.A | regex.I | regex.L | regex.M | regex.S | regex.U | regex.X)
+def _told(flags: int) -> int:
+    """Flags as `regex` numbers them."""
+    return flags & ~int(re.ASCII) | (int(regex.A) if flags & re.ASCII else 0)
+
+
+def _references(template: Any) -> int:
+    return int(template.count("\\" if isinstance(template, str) else b"\\"))
+
+
+_ALLOWED = int(re.ASCII | re.IGNORECASE | re.LOCALE | re.MULTILINE | re.DOTALL | re.UNICODE | re.VERBOSE)
+_LOOKING = re.compile(r"\(\?<?[=!]")
+_KEPT = 200
