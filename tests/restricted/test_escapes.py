@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import collections.abc
+import decimal
+import json
+import random
+import time
+
 import pytest
+
+from codeact.limits import Limits
+from tests.restricted.conftest import House
 
 _PLACES = {
     "if": "if True: __match_args__ = ('__globals__',)",
@@ -162,9 +171,115 @@ def test_what_is_near_still_works(run, name):
 
 
 def test_host_functions_are_not_written(run):
-    import json  # noqa: PLC0415
-
     run(
         "import functools, json\ndef f(): 'evil'\nfunctools.update_wrapper(json.loads, f)\nfunctools.wraps(f)(json.dumps)"
     )
     assert (json.loads.__name__, hasattr(json.loads, "__wrapped__")) == ("loads", False)
+
+
+TYPES = {
+    "type of type": "type(type)({})(range(3))",
+    "type of type by another": "t = type(type(type))\nt('X', (), {})",
+    "precision by the class": "import decimal\ntype(decimal.getcontext())(prec=10**8)",
+    "precision by __init__": "import decimal\ndecimal.Context.__init__(decimal.getcontext(), prec=10**8)\nassert decimal.getcontext().prec > 28",
+    "precision by a subclass": "import decimal\nclass C(decimal.Context): pass",
+    "raw compress": "import itertools\ntype(itertools.count())([1], [1])",
+    "method type": "class A:\n    def m(self): pass\ntype(A().m)(print, 1)",
+    "function type": "type(lambda: 1)(1, {})",
+    "copy of a sealed type": "import copy\nclass A:\n    def m(self): pass\ncopy.copy(type(A().m))(print, 1)",
+    "cache of zones": "import zoneinfo\nzoneinfo.ZoneInfo.clear_cache()",
+    "cache of zones by an instance": "import zoneinfo\nzoneinfo.ZoneInfo('UTC').clear_cache()",
+    "cache of zones by name": "import zoneinfo\ngetattr(zoneinfo.ZoneInfo, 'clear_cache')()",
+    "cache of a function": "from urllib.parse import urlsplit\nurlsplit.cache_clear()",
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_types_and_caches_are_closed(run, name):
+    assert run(TYPES[name] + "\n'DONE'").fault.kind == "runtime"
+
+
+def test_types_still_tell_what_a_value_is(run):
+    program = (
+        "import decimal, itertools\nclass A:\n    def m(self): pass\na, f = A(), lambda: 1\n"
+        "(type(a.m).__name__, type(a.m) is type(A().m), isinstance(f, type(f)), isinstance(a, type(f)),"
+        " isinstance(decimal.getcontext(), decimal.Context), decimal.Context(prec=5).prec)"
+    )
+    assert run(program).value == ("method", True, True, False, True, 5)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+NOON = "from datetime import datetime\nimport time, operator\nd = datetime(2024, 7, 1, 12)\n"
+LOCAL = {
+    "d.timestamp()": 1719835200.0,
+    "datetime.timestamp(d)": 1719835200.0,
+    "list(map(datetime.timestamp, [d]))": [1719835200.0],
+    "operator.methodcaller('timestamp')(d)": 1719835200.0,
+    "getattr(d, 'timestamp')()": 1719835200.0,
+    "datetime.fromtimestamp(d.timestamp()) == d": True,
+    "str(d.astimezone())": "2024-07-01 12:00:00+00:00",
+    "d.strftime('%s %%s %Y')": "1719835200 %s 2024",
+    "d.date().strftime('%s')": "1719792000",
+    "f'{d:%s}'": "1719835200",
+    "format(d, '%s')": "1719835200",
+    "'{:%s}'.format(d)": "1719835200",
+    "time.strftime('%s', time.gmtime(0))": "0",
+    "d.time().strftime('%H')": "12",
+}
+
+
+@pytest.mark.parametrize("shown", LOCAL)
+def test_the_host_s_time_zone_does_not_show(run, elsewhere, shown):
+    assert run(NOON + shown).value == LOCAL[shown]
+
+
+def test_fields_may_be_named_like_hosted_methods(run):
+    program = (
+        "from dataclasses import dataclass\n@dataclass\nclass E:\n    timestamp: int\n    samples: list\n"
+        "match E(1, [2]):\n    case E(a, b): r = a, b\nmatch E(3, []):\n    case E(timestamp=t): r += (t,)\n"
+        "e = E(4, [5])\ne.timestamp += 1\nr, e.timestamp, e.samples"
+    )
+    assert run(program).value == ((1, [2], 3), 5, [5])
+
+
+def test_the_host_s_chance_is_not_drawn_from(run):
+    before = random.getstate()
+    program = (
+        "from statistics import NormalDist as N\n(len(N().samples(5)), len(N.samples(N(), 3)),"
+        " len((N() + N()).samples(2)), N().samples(2, seed=1) == N().samples(2, seed=1))"
+    )
+    assert run(program).value == (5, 3, 2, True)
+    assert random.getstate() == before
+
+
+def test_the_host_s_decimal_context_stays(house):
+    with decimal.localcontext(decimal.Context(prec=11)) as host:
+        instance = house.open()
+        programs = (
+            "import decimal\ndecimal.Decimal(1) / 3",
+            "decimal.getcontext().prec = 3",
+            "str(decimal.Decimal(1) / 3)",
+        )
+        *_, last = [instance.run(program) for program in programs]
+        instance.close()
+        assert (last.value, host.prec, any(host.flags.values())) == ("0.333", 11, False)
+
+
+@pytest.fixture
+def house():
+    return House(Limits(), 20.0)
+
+
+def test_the_host_s_abstract_classes_stay(run):
+    run("import collections.abc as c\nclass A(c.Sized):\n    def __len__(self): return 0\nA.register(int)")
+    run("import typing\ntyping.Mapping.register(str)")
+    assert not isinstance(5, collections.abc.Sized)
+    assert not isinstance("", collections.abc.Mapping)

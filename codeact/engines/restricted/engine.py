@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import decimal
 import re
 import warnings
 from contextvars import copy_context
@@ -77,6 +78,7 @@ class RestrictedInstance:
 
     def _run(self, source: str) -> Outcome:
         world = self._world
+        decimal.setcontext(world.decimals)
         compiled = self._compile(source)
         if isinstance(compiled, Fault):
             return Outcome(fault=compiled)

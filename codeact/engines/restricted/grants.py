@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 import typing
 from collections.abc import Callable, Iterable
-from types import UnionType
+from itertools import compress
+from types import CoroutineType, FunctionType, GeneratorType, MethodType, UnionType
 from typing import Any, NoReturn
 
 from codeact.engines.restricted.arithmetic import SCALARS
@@ -44,17 +45,23 @@ PLAIN: dict[str, Any] = {
 _TYPE_OF: Any = vars(typing)["Type"]
 """What `type[int]` gives: unlike the interpreter's own, it cannot be called as the type it stands for."""
 
+_STANDING = frozenset({"datetime", "decimal", "fractions"})
+"""Modules that have stand-ins for classes of values that cross."""
+
+_SEALED = (MethodType, FunctionType, compress, GeneratorType, CoroutineType)
+
 _HEX_DIGITS = INT_BITS // 2
 
 
 class _Type:
     """`type` with one argument; classes are made with a class statement."""
 
-    __slots__ = ("_stand_ins",)
+    __slots__ = ("_load", "_stand_ins")
     __name__ = "type"
 
-    def __init__(self, stand_ins: dict[type, Any]) -> None:
+    def __init__(self, stand_ins: dict[type, Any], load: Callable[[str], object]) -> None:
         self._stand_ins = stand_ins
+        self._load = load
 
     def __call__(self, value: Any, *more: Any) -> Any:
         if more:
@@ -63,6 +70,8 @@ class _Type:
         kind = type(value)
         if issubclass(kind, (type, _Type, Sealed)):
             return self
+        if kind.__module__ in _STANDING and kind not in self._stand_ins:
+            self._load(kind.__module__)  # a tool may give what the program has not imported
         return self._stand_ins.get(kind, kind)
 
     def __getitem__(self, arguments: Any) -> Any:
@@ -89,8 +98,9 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
     guards = make_guards(world, sizes, text)
     text.read = guards[".read"]
     meter = world.meter
-    stand_ins: dict[type, Any] = {}
-    kind_of = _Type(stand_ins)
+    stand_ins: dict[type, Any] = {kind: Sealed(kind) for kind in _SEALED}
+    load = make_importer(world, guards, sizes, text)
+    kind_of = _Type(stand_ins, load)
     ranges = make_range(meter)
     stand_ins[range] = stand_ins[LongRange] = ranges
 
@@ -235,7 +245,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             ".repr": text.repr,
             ".ascii": text.ascii,
             ".format": text.format,
-            "__import__": make_importer(world, guards, sizes, text),
+            "__import__": load,
             "ascii": text.ascii,
             "delattr": guards[".delattr"],
             "dir": names,

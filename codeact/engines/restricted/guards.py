@@ -25,8 +25,10 @@ from types import (
 from typing import Any
 
 from codeact.engines.restricted.arithmetic import FLOATS, NUMBERS, SCALARS, make_operators
+from codeact.engines.restricted.hosted import make_hosted
 from codeact.engines.restricted.names import (
     GUARDED,
+    HOSTED,
     RECORD_NAMES,
     SIZED,
     TELLING,
@@ -79,6 +81,7 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
 
 def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
     own = world.own
+    hosted = make_hosted(world)
 
     def is_own(target: Any) -> bool:
         if isinstance(target, type):
@@ -166,6 +169,8 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
         """What the name leads to, judged by what it is: others pass on the methods of a class they wrap."""
         value = getattr(target, name)
         kind = type(value)
+        if name in HOSTED:
+            return hosted(name, value)
         if kind is BuiltinMethodType:
             return text.raw(value.__self__, name) or value
         if kind is MethodDescriptorType:
@@ -190,7 +195,7 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
             raise TypeError(msg)
         kind = sort_at_run_time(name)
         if kind is Sort.FREE:
-            return getattr(target, name)
+            return found(target, name) if name in HOSTED else getattr(target, name)
         if kind is Sort.REFUSED:
             msg = f"the attribute {name} cannot be used"
             raise AttributeError(msg)

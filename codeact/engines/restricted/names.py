@@ -67,6 +67,9 @@ SIZED = frozenset(
 GUARDED = frozenset({*SIZED, "format", "format_map", "decode", "elements", "obj", "register"})
 """Plain names for which the object decides."""
 
+HOSTED = frozenset({"timestamp", "astimezone", "strftime", "samples", "clear_cache"})
+"""Plain names that a pattern may read too, of methods that would ask the host for what the world has of its own."""
+
 OPERATIONS = frozenset(
     {
         "__aenter__", "__aexit__", "__aiter__", "__anext__", "__await__", "__bool__", "__call__", "__contains__",

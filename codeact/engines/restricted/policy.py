@@ -17,6 +17,7 @@ from codeact.engines.restricted.names import (
     ASSIGNABLE,
     DEFINABLE,
     ENUM_HOOKS,
+    HOSTED,
     SIZED,
     Sort,
     is_reserved,
@@ -198,6 +199,8 @@ class Policy(Operations):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Attribute names are judged here; those for which the object decides are read by a guard."""
         kind = sort(node.attr)
+        if node.attr in HOSTED and not self._in_pattern:
+            kind = Sort.GUARDED
         if kind is Sort.REFUSED:
             self.refuse(node, f"the attribute {node.attr} cannot be used", _special_hint(node.attr))
             return node
@@ -270,7 +273,7 @@ class Policy(Operations):
             node.value = self.guard(".text", node.value, [node.value])
         if spec is not None:
             parts = spec.values if isinstance(spec, ast.JoinedStr) else [spec]
-            if not all(isinstance(part, ast.Constant) for part in parts):
+            if not all(isinstance(part, ast.Constant) and "%s" not in str(part.value) for part in parts):
                 node.value = self.guard(".format", node.value, [node.value, spec])
                 node.format_spec = None
             elif any(_wide(str(part.value)) for part in parts if isinstance(part, ast.Constant)):

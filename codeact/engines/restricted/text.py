@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections.abc import Callable
+from datetime import date
 from io import BytesIO, StringIO
 from string import Formatter
 from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
+from codeact.engines.restricted.hosted import seconds_in
 from codeact.engines.restricted.names import SIZED
 from codeact.engines.restricted.sizes import Sizes
 
@@ -81,6 +83,8 @@ class Text:
         """`format(value, spec)`."""
         if type(spec) is str:
             self.widths(spec)
+            if isinstance(value, date):
+                spec = seconds_in(spec, value)
         self._sizes.exponent(value)
         if spec == "":
             return self.shown(value)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from abc import ABCMeta
 from collections.abc import Callable
+from decimal import ROUND_HALF_EVEN, Context, DivisionByZero, InvalidOperation, Overflow
 from enum import EnumMeta
 from random import Random
 from typing import Any, NoReturn
 
 from codeact.engines import Doors, Fault
 from codeact.engines.restricted.meter import Meter
+from codeact.engines.restricted.sizes import EXPONENT
 from codeact.limits import Limits
+
+_TRAPS = [InvalidOperation, DivisionByZero, Overflow]
 
 
 class World:
@@ -28,6 +32,7 @@ class World:
         metaclasses: the types that may stand behind `metaclass=`.
         modules: the modules imported so far.
         globals: the program's names.
+        decimals: the decimal context that its runs begin with.
     """
 
     module = "__main__"
@@ -43,6 +48,7 @@ class World:
         self.globals: dict[str, Any] = {}
         self.builtins: dict[str, Any] = {}
         self.stand_ins: dict[type, Any] = {}
+        self.decimals = Context(28, ROUND_HALF_EVEN, -EXPONENT, EXPONENT, 1, 0, [], _TRAPS)
         self._chance: Random | None = None
         self._started = 0.0
 

@@ -6,6 +6,7 @@ import datetime as dt
 import time
 from typing import Any
 
+from codeact.engines.restricted.hosted import seconds_in
 from codeact.engines.restricted.library.parts import Parts, StandIn, take
 
 _NANO = 1_000_000_000
@@ -94,7 +95,10 @@ def make_time(parts: Parts) -> dict[str, Any]:
 
     def strftime(format: str, t: Any = None) -> str:  # noqa: A002 - its name inside
         parts.text.widths(format)
-        return time.strftime(format, gmtime() if t is None else t)
+        t = gmtime() if t is None else t
+        if "%s" in format:
+            format = seconds_in(format, dt.datetime(*t[:6]))  # noqa: A001, DTZ001 - UTC
+        return time.strftime(format, t)
 
     def mktime(t: Any) -> float:
         import calendar  # noqa: PLC0415 - seldom needed

@@ -66,20 +66,34 @@ def make_math(parts: Parts) -> dict[str, Any]:
 
 def make_decimal(parts: Parts) -> dict[str, Any]:
     """The names of `decimal`. A run happens in a context of its own, so its decimal context is its own too."""
-    decimal.setcontext(_bounded(decimal.Context()))
     parts.world.setters[decimal.Context] = _Setter
 
-    def context(*args: Any, **named: Any) -> decimal.Context:
-        _check(*args[:1], **{key: value for key, value in named.items() if key == "prec"})
-        return _bounded(decimal.Context(*args, **named))
+    class Context(decimal.Context, metaclass=StandIn):
+        def __new__(cls, *args: Any, **named: Any) -> Any:
+            _check(*args[:1], **{key: value for key, value in named.items() if key == "prec"})
+            return _bounded(decimal.Context(*args, **named))
 
-    def setcontext(chosen: Any) -> None:
-        decimal.setcontext(_bounded(chosen.copy()))
+        def __init__(self, *_: Any, **__: Any) -> None:
+            """It would set what `__new__` has judged, on any context it is called with."""
+
+        def __init_subclass__(cls) -> None:
+            msg = "Context cannot be subclassed here"
+            raise TypeError(msg)
+
+    Context.__module__, Context.__qualname__ = "decimal", "Context"
+    parts.world.stand_ins[decimal.Context] = Context
+
+    def setcontext(chosen: decimal.Context) -> None:
+        _check(chosen.prec)
+        parts.world.decimals = _bounded(chosen.copy())
+        decimal.setcontext(parts.world.decimals)
 
     def localcontext(ctx: Any = None, **named: Any) -> Any:
         _check(**{key: value for key, value in named.items() if key == "prec"})
         named = {key: value for key, value in named.items() if key not in {"Emax", "Emin"}}
-        return decimal.localcontext((ctx or decimal.getcontext()).copy(), **named)
+        chosen = (ctx or decimal.getcontext()).copy()
+        _check(chosen.prec)
+        return decimal.localcontext(_bounded(chosen), **named)
 
     sizes = parts.sizes
 
@@ -95,7 +109,7 @@ def make_decimal(parts: Parts) -> dict[str, Any]:
     names.update({name: _bounded(names[name].copy()) for name in _SHARED_CONTEXTS})
     return {
         **names,
-        "Context": context,
+        "Context": Context,
         "getcontext": decimal.getcontext,
         "setcontext": setcontext,
         "localcontext": localcontext,

@@ -24,7 +24,20 @@ class Parts:
 def take(module: str, names: str) -> dict[str, Any]:
     """These names of a real module, those that this Python has."""
     real = import_module(module)
-    return {name: getattr(real, name) for name in names.split() if hasattr(real, name)}
+    return {name: _without_cache(getattr(real, name)) for name in names.split() if hasattr(real, name)}
+
+
+def _without_cache(value: Any) -> Any:
+    """A function without the way to its cache, which is everyone's."""
+    if not hasattr(value, "cache_clear"):
+        return value
+
+    def call(*args: Any, **named: Any) -> Any:
+        return value(*args, **named)
+
+    call.__name__ = call.__qualname__ = value.__name__
+    call.__doc__ = value.__doc__
+    return call
 
 
 class StandIn(type):
