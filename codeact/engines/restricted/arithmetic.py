@@ -6,14 +6,25 @@ Common cases come first and are told apart by exact type.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
-from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.sizes import REPEATED, Sizes
 from codeact.engines.restricted.text import Text
 
 NUMBERS = frozenset({int, float, bool, complex})
 FLOATS = frozenset({float})
 SCALARS = frozenset({int, float, str, bool, type(None), bytes, complex})
+
+
+def _times(value: Any, other: Any) -> Any:
+    """How often a sequence is repeated, asked once: what a class answers may change."""
+    kind = type(value)
+    if kind in SCALARS or isinstance(value, int) or not isinstance(other, REPEATED):
+        return value
+    if hasattr(kind, "__rmul__") or hasattr(kind, "__mul__") or not hasattr(kind, "__index__"):
+        return value
+    return index(value)
 
 
 def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
@@ -29,6 +40,7 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
                 return a * b
         elif type(a) is float:
             return a * b
+        a, b = _times(a, b), _times(b, a)
         sizes.product(a, b)
         return a * b
 
@@ -39,7 +51,7 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
 
     def lshift(a: Any, b: Any) -> Any:
         if isinstance(a, int) and isinstance(b, int):
-            sizes.bits(int.bit_length(a) + b)
+            sizes.bits(int.bit_length(a) + int.__index__(b))
         return a << b
 
     def mod(a: Any, b: Any) -> Any:
@@ -53,6 +65,7 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
 
     def imul(a: Any, b: Any) -> Any:
         if type(a) is not float:
+            b = _times(b, a)
             sizes.product(a, b)
         a *= b
         return a
@@ -70,7 +83,7 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
 
     def ilshift(a: Any, b: Any) -> Any:
         if isinstance(a, int) and isinstance(b, int):
-            sizes.bits(int.bit_length(a) + b)
+            sizes.bits(int.bit_length(a) + int.__index__(b))
         a <<= b
         return a
 

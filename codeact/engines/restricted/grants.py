@@ -16,7 +16,7 @@ from codeact.engines.restricted.lazy import BUILTINS, LongRange, make_range
 from codeact.engines.restricted.names import Sort, sort
 from codeact.engines.restricted.sealed import Sealed
 from codeact.engines.restricted.sealed import real as unsealed
-from codeact.engines.restricted.sizes import INT_BITS, Sizes
+from codeact.engines.restricted.sizes import INT_BITS, Sizes, plain
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.toolbox import Tool, Toolbox, explain, make_toolbox
 from codeact.engines.restricted.world import World
@@ -134,6 +134,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
 
     def byte_string(kind: Callable[..., Any]) -> Callable[..., Any]:
         def make(*args: Any, **named: Any) -> Any:
+            args = (*map(plain, args[:1]), *args[1:])
             if args and isinstance(args[0], int):
                 sizes.take(args[0])
             elif args and isinstance(args[0], str):

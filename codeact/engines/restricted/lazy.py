@@ -7,6 +7,7 @@ else needs no charge, but it must not be nested so deeply that the C stack overf
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -171,6 +172,19 @@ def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:
     def sized(pool: Iterable[Any]) -> tuple[Any, ...]:
         return pool if type(pool) is tuple else tuple(pool)
 
+    def tee(iterable: Iterable[Any], n: Any = 2, /) -> tuple[Any, ...]:
+        number = operator.index(n)
+        sizes.take(100 * number)
+        return itertools.tee(iterable, number)
+
+    def added(a: Any, b: Any) -> Any:
+        sizes.sum(a, b)
+        return a + b
+
+    def accumulate(iterable: Iterable[Any], func: Any = None, *, initial: Any = None) -> Iterator[Any]:
+        made: Iterator[Any] = PASSING["accumulate"](iterable, added if func is None else func, initial=initial)
+        return made
+
     def count(start: Any = 0, step: Any = 1) -> Iterator[Any]:
         return charged(itertools.count(start, step))
 
@@ -201,7 +215,8 @@ def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:
         "cycle": cycle,
         "repeat": repeat,
         "product": product,
-        "tee": itertools.tee,
+        "tee": tee,
+        "accumulate": accumulate,
         "permutations": chosen(itertools.permutations),
         "combinations": chosen(itertools.combinations),
         "combinations_with_replacement": chosen(itertools.combinations_with_replacement),

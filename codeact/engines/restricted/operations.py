@@ -182,7 +182,8 @@ def _floating(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, float)
     if isinstance(node, ast.BinOp):
-        return _floating(node.left) or _floating(node.right)
+        left, right = node.left, node.right
+        return (_floating(left) and (_floating(right) or _number(right))) or (_number(left) and _floating(right))
     return isinstance(node, ast.UnaryOp) and _floating(node.operand)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import UserDict, UserList, UserString, deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
+from operator import index
+from types import FunctionType, SimpleNamespace
 from typing import Any, NoReturn
 
 INT_BITS = 1 << 21
@@ -22,10 +24,12 @@ _DEEP = 200
 _HEADER = 80
 _WORK = 1_000_000_000
 _NUMERIC = frozenset({int, float, bool, type(None), complex})
+_LEAVES = frozenset({int, float, bool, type(None), str, bytes, bytearray, list, tuple, dict, set})
 _ATOMS = _NUMERIC | {str, bytes}
-_NESTING: tuple[Any, ...] = (list, tuple, set, frozenset)
-_LENGTH: dict[type, Any] = {str: str.__len__, bytes: bytes.__len__}
+_NESTING: tuple[Any, ...] = (list, tuple, set, frozenset, deque)
+_VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _TEXTS = (str, bytes, bytearray)
+REPEATED = (UserList, UserString, str, bytes, bytearray, list, tuple, deque)
 _SEQUENCES = (str, bytes, bytearray, list, tuple, deque)
 
 
@@ -70,22 +74,29 @@ class Sizes:
                 self.bits(int.bit_length(a) + int.bit_length(b))
                 return
             a, b = b, a
-        if isinstance(b, int) and isinstance(a, _SEQUENCES) and b > 1:
-            self.take(_bytes(a) * int(b))
+        if isinstance(b, int):
+            if isinstance(a, (UserList, UserString)):
+                a = a.data
+            if isinstance(a, _SEQUENCES):
+                self.take(_bytes(a) * int.__index__(b))
+        elif isinstance(a, Fraction) and isinstance(b, Fraction):
+            self.bits(_fraction_bits(a) + _fraction_bits(b))
 
     def sum(self, a: Any, b: Any) -> None:
         """Judge `a + b`."""
         if isinstance(a, _SEQUENCES) and isinstance(b, _SEQUENCES):
+            self._tick()
             self.take(_bytes(a) + _bytes(b))
 
     def power(self, a: Any, b: Any) -> None:
         """Judge `a ** b`."""
-        if isinstance(b, int) and b > 1:
+        if isinstance(b, int):
+            times = int.__index__(b)
             if isinstance(a, int):
-                if not -1 <= a <= 1:
-                    self.bits((int.bit_length(a) - 1) * b)
+                if int.bit_length(a) > 1:
+                    self.bits((int.bit_length(a) - 1) * times)
             elif isinstance(a, Fraction):
-                self.bits(max(a.numerator.bit_length(), a.denominator.bit_length()) * b)
+                self.bits(_fraction_bits(a) * abs(times))
 
     def modular_power(self, exponent: Any, modulus: Any) -> None:
         """Judge `pow(a, exponent, modulus)`."""
@@ -198,15 +209,64 @@ def _spread(level: list[Any], parts: list[Any]) -> int:
     for kind in kinds:
         group = level if len(kinds) == 1 else [item for item in level if type(item) is kind]
         if issubclass(kind, _TEXTS):
-            total += sum(map(_LENGTH.get(kind, len), group))
+            total += sum(map(length, group)) if kind not in (str, bytes) else sum(map(len, group))
         elif issubclass(kind, dict):
             parts += chain.from_iterable(map(dict.keys, group))
             parts += chain.from_iterable(map(dict.values, group))
+        elif issubclass(kind, BaseException):
+            parts += chain.from_iterable(map(BaseException.args.__get__, group))  # type: ignore[attr-defined]
+        elif kind in _VIEWS:
+            parts += chain.from_iterable(group)
+        elif issubclass(kind, (UserList, UserDict, SimpleNamespace, slice)):
+            parts += chain.from_iterable(map(_fields, group))
+        elif hasattr(kind, "__dataclass_fields__"):
+            parts += chain.from_iterable(map(_shown, group))
         else:
             for base in _NESTING:
                 if issubclass(kind, base):
                     parts += chain.from_iterable(map(base.__iter__, group))
+                    break
     return total
+
+
+def _fields(value: Any) -> list[Any]:
+    if isinstance(value, slice):
+        return [value.start, value.stop, value.step]
+    return list(object.__getattribute__(value, "__dict__").values())
+
+
+def _shown(value: Any) -> list[Any]:
+    """The fields that a dataclass shows, unless the program has written what it shows."""
+    kind = type(value)
+    method = kind.__repr__
+    if not isinstance(method, FunctionType) or method.__globals__.get("__name__") not in {"dataclasses", "reprlib"}:
+        return []
+    names = [name for name, field in kind.__dataclass_fields__.items() if field.repr]
+    return [getattr(value, name, None) for name in names]
+
+
+def _fraction_bits(value: Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
+def plain(value: Any) -> Any:
+    """A number or text itself, for one whose class says otherwise about its size; anything else as it is."""
+    kind = type(value)
+    if kind in _LEAVES:
+        return value
+    if isinstance(value, int):
+        return int.__index__(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bytes):
+        return bytes.__getitem__(value, slice(None))
+    return index(value) if hasattr(kind, "__index__") else value
+
+
+def length(value: Any) -> int:
+    """The length of a text as the interpreter counts it."""
+    base: Any = next((base for base in _TEXTS if isinstance(value, base)), None)
+    return 0 if base is None else int(base.__len__(value))
 
 
 def _bytes(value: Any) -> int:

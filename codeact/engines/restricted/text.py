@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from io import BytesIO, StringIO
 from string import Formatter
@@ -17,7 +18,7 @@ from typing import Any
 
 from codeact.engines.restricted.hosted import seconds_in
 from codeact.engines.restricted.names import SIZED
-from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.sizes import Sizes, length, plain
 
 WIDTH = 1_000_000
 """The widest field that a format may ask for."""
@@ -36,7 +37,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 _TEXTS = (str, bytes, bytearray)
 _TEXT_METHODS = SIZED - {"decode", "from_bytes", "join", "seek", "to_bytes", "truncate"}
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
-_LONG = re.compile(r"\d{7,}")
+_LONG = re.compile(r"\d{4,}")
 _FIELD = re.compile(r"\w*")
 _LARGE = 100_000
 
@@ -48,6 +49,10 @@ class Text:
         self._sizes = sizes
         self._simple: dict[str, bool] = {}
         self.read: Callable[[Any, str], Any] = getattr
+
+    def take(self, wanted: int) -> None:
+        """Ask for bytes."""
+        self._sizes.take(wanted)
 
     # --- showing ---------------------------------------------------------------------------------------------
 
@@ -98,9 +103,14 @@ class Text:
         if "*" in shown:
             for item in items:
                 if isinstance(item, int):
-                    self._width(item)
+                    self._width(int.__index__(item))
+        wanted = 0
         for item in items:
-            self._sizes.exponent(item)
+            if type(item) is str:
+                wanted += len(item)
+            elif type(item) is not int:
+                self._sizes.exponent(item)
+        self._sizes.take(wanted)
         if not _PLAIN.issuperset(map(type, items)) or len(shown) > _LARGE:
             self._sizes.take(
                 self._sizes.walk(values) * max(1, shown.count("%"))
@@ -112,8 +122,12 @@ class Text:
 
     def widths(self, spec: str) -> None:
         """Judge the widths in a format."""
+        total = 0
         for digits in _LONG.findall(spec):
-            self._width(int(digits[:20]))
+            width = int(digits[:20])
+            total += width
+            self._width(width)
+        self._sizes.take(total)
 
     def _width(self, width: int) -> None:
         if width > WIDTH:
@@ -147,7 +161,7 @@ class Text:
     def call(self, name: str, target: Any, /, *args: Any, **named: Any) -> Any:
         """Call a method by name, with the target's type judged first."""
         kind = type(target)
-        if kind is str and name in _TEXT_METHODS:
+        if kind is str and name in _TEXT_METHODS and not named and _PLAIN.issuperset(map(type, args)):
             _JUDGES[name](self, target, *args, **named)
             return getattr(target, name)(*args, **named)
         return (self.method(target, name) or getattr(target, name))(*args, **named)
@@ -159,7 +173,11 @@ class Text:
             return self._format(target, (), *args)
         if name == "join":
             return self._joined(target, *args)
-        _JUDGES[name](self, target, *args, **named)
+        args = tuple(map(plain, args))
+        named = {key: plain(value) for key, value in named.items()}
+        if name == "translate" and isinstance(target, str) and args and type(args[0]) is not dict:
+            args = (_table(target, args[0]), *args[1:])
+        _JUDGES[name](self, plain(target), *args, **named)
         for kind in (str, bytes, bytearray, int, StringIO, BytesIO):
             if isinstance(target, kind):
                 return getattr(kind, name)(target, *args, **named)
@@ -177,11 +195,8 @@ class Text:
         if len(args) != 1:
             return target.join(*args)
         items = args[0] if type(args[0]) in (list, tuple) else list(args[0])
-        try:
-            wanted = sum(map(len, items)) + len(target) * len(items)
-        except TypeError:
-            wanted = 0
-        self._sizes.take(wanted)
+        exact = {str, bytes}.issuperset(map(type, items))
+        self._sizes.take(sum(map(len if exact else length, items)) + length(target) * len(items))
         kind: Any = next(kind for kind in _TEXTS if isinstance(target, kind))
         return kind.join(target, items)
 
@@ -256,15 +271,17 @@ class Text:
     # --- str.format ------------------------------------------------------------------------------------------
 
     def _format(self, template: Any, args: Any, named: Any) -> Any:
-        plain = str.__str__(template)
+        text = str.__str__(template)
         if (
-            self._is_simple(plain)
+            self._is_simple(text)
             and _PLAIN.issuperset(map(type, args))
             and type(named) is dict
             and _PLAIN.issuperset(map(type, named.values()))
         ):
-            return plain.format(*args, **named)
-        return _Judged(self).vformat(plain, args, named)
+            longest = max((len(item) for item in (*args, *named.values()) if type(item) is str), default=0)
+            self._sizes.take(longest * text.count("{"))
+            return text.format(*args, **named)
+        return _Judged(self).vformat(text, args, named)
 
     def _is_simple(self, template: str) -> bool:
         """Whether it only names its arguments, without a width that could be large."""
@@ -284,6 +301,17 @@ class Text:
 
 
 _FROM_BYTES: Any = int.__dict__["from_bytes"].__get__
+
+
+def _table(target: str, table: Any) -> dict[int, Any]:
+    """What a table that is no dict says about the characters of a text."""
+    found: dict[int, Any] = {}
+    for character in set(str.__str__(target)):
+        with suppress(LookupError):
+            found[ord(character)] = table[ord(character)]
+    return found
+
+
 _MOST_TEMPLATES = 200
 _JUDGES: dict[str, Callable[..., None]] = {
     name.removeprefix("_judge_"): judge for name, judge in vars(Text).items() if name.startswith("_judge_")
@@ -295,6 +323,7 @@ class _Judged(Formatter):
 
     def __init__(self, text: Text) -> None:
         self._text = text
+        self._total = 0
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
         """Follow a field name."""
@@ -306,7 +335,10 @@ class _Judged(Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         """Format one field."""
-        return self._text.format(value, format_spec)
+        made = self._text.format(value, format_spec)
+        self._total += len(made)
+        self._text.take(self._total)
+        return made
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         """Convert one field."""

@@ -14,9 +14,9 @@ from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.names import is_special
 
 _OPERATORS = (
-    "abs and_ concat contains countOf delitem floordiv ge getitem gt iand iconcat ifloordiv indexOf index inv "
+    "abs and_ contains countOf delitem floordiv ge getitem gt iand ifloordiv indexOf index inv "
     "invert ior irshift is_ is_not isub itemgetter itruediv ixor le length_hint lt matmul neg not_ or_ pos rshift "
-    "setitem sub truediv truth xor iadd add"
+    "setitem sub truediv truth xor"
 )
 
 
@@ -89,8 +89,10 @@ def make_operator(parts: Parts) -> dict[str, Any]:
         **take("operator", _OPERATORS),
         **{
             name: guards["." + name]
-            for name in ("eq", "ne", "mul", "mod", "pow", "lshift", "imul", "imod", "ipow", "ilshift")
+            for name in ("add", "iadd", "eq", "ne", "mul", "mod", "pow", "lshift", "imul", "imod", "ipow", "ilshift")
         },
+        "concat": guards[".add"],
+        "iconcat": guards[".iadd"],
         "attrgetter": attrgetter,
         "methodcaller": methodcaller,
     }
