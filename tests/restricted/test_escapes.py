@@ -77,6 +77,13 @@ def test_fields_match_by_position_up_to_the_first_that_may_not(run):
 
 
 DENIED = {
+    "enum called with a hook": "from enum import Enum\nEnum('E', {'__getattr__': print})",
+    "enum called with pairs": "from enum import IntEnum\nIntEnum('E', [('__del__', print)])",
+    "enum called with match args": "from enum import Flag\nFlag('E', names={'__match_args__': ('__globals__',)})",
+    "enum called by __call__": "from enum import Enum\nEnum.__call__('E', {'__getattr__': print})",
+    "enum called with a lying pair": (
+        "from enum import Enum\nclass L(list):\n    def __iter__(self): return iter(('__del__', print))\nEnum('E', [L(['a', 1])])"
+    ),
     "register a host class": "from abc import ABC\nclass D(ABC): pass\nD.register(type(tools))",
     "register with a shared class": "import collections.abc as c\nclass A: pass\nc.Sized.register(A)",
     "register by a derived class": "import collections.abc as c\nclass A(c.Sized):\n    def __len__(self): return 0\nA.register(int)",
@@ -138,6 +145,16 @@ WORKING = {
     "enum": (
         "from enum import Enum, EnumMeta\nclass A(Enum):\n    X = 1\nisinstance(A, EnumMeta), A.X.value",
         (True, 1),
+    ),
+    "enum called": (
+        "from enum import Enum, IntEnum, StrEnum, Flag, auto\nA = Enum('A', 'x y')\nB = IntEnum('B', {'x': 1})\n"
+        "C = Enum('C', [('a', 1)])\nD = Flag('D', ['p', 'q'])\nclass S(StrEnum):\n    Q = auto()\n"
+        "class I(IntEnum):\n    K = 3\nlen(A), B.x + 1, C.a.value, (D.p | D.q).value, str(S.Q), f'{I.K}', repr(I.K), I.K == 3",
+        (2, 2, 1, 3, "q", "3", "<I.K: 3>", True),
+    ),
+    "UserList": (
+        "from collections import UserList\n(UserList([1]) * 3).data, (2 * UserList([1])).data",
+        ([1] * 3, [1] * 2),
     ),
     "register": ("from abc import ABC\nclass A(ABC): pass\n@A.register\nclass B: pass\nisinstance(B(), A)", True),
     "a register of its own": ("class R:\n    def register(self, x): return x\nR().register(int)(3)", 3),

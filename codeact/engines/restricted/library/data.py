@@ -55,8 +55,22 @@ def make_collections(parts: Parts) -> dict[str, Any]:
         made = make(typename, field_names, rename=rename, defaults=defaults, module=world.module)
         return parts.guards[".own"](made)
 
+    multiplied = parts.guards[".mul"]
+
+    class UserList(collections.UserList[Any]):
+        def __mul__(self, n: Any) -> Any:
+            return self.__class__(multiplied(self.data, n))
+
+        __rmul__ = __mul__
+
+        def __imul__(self, n: Any) -> Any:
+            self.data = multiplied(self.data, n)
+            return self
+
+    UserList.__module__, UserList.__qualname__ = "collections", "UserList"
     return {
         **take("collections", "ChainMap Counter OrderedDict UserDict defaultdict deque"),
+        "UserList": UserList,
         "namedtuple": namedtuple,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from enum import EnumMeta
+from types import new_class
 from typing import Any, runtime_checkable
 
 from codeact.engines.restricted.library.parts import take
@@ -60,8 +61,31 @@ def _abc() -> dict[str, Any]:
     return {**take("abc", _NAMES["abc"]), "ABCMeta": _ABC_META, "abstractmethod": _marking(abstractmethod)}
 
 
+class _EnumType(EnumMeta):
+    """The type of enums that a program derives from: a call makes members, and nothing else goes into the class."""
+
+    def _create_(cls, class_name: Any, names: Any, **named: Any) -> Any:
+        if isinstance(names, str):
+            names = str.__str__(names).replace(",", " ").split()
+        elif hasattr(names, "keys"):
+            names = [(name, names[name]) for name in names]
+        names = [name if isinstance(name, str) else tuple(name) for name in names]
+        for name in (name if isinstance(name, str) else name[0] for name in names):
+            if type(name) is not str or name[:1] == "_":
+                msg = f"{class_name}: a member cannot be named {name}"
+                raise ValueError(msg)
+        return super()._create_(class_name, names, **named)  # type: ignore[misc]
+
+
 def _enum() -> dict[str, Any]:
-    return {**take("enum", _NAMES["enum"]), "EnumMeta": _ENUM_META, "EnumType": _ENUM_META}
+    names = take("enum", _NAMES["enum"])
+    for name, kind in names.items():
+        if isinstance(kind, EnumMeta):
+            names[name] = new_class(name, (kind,), {"metaclass": _EnumType}, lambda inside: inside.update(_ENUM))
+    return {**names, "EnumMeta": _ENUM_META, "EnumType": _ENUM_META}
+
+
+_ENUM = {"__module__": "enum"}
 
 
 def _typing() -> dict[str, Any]:
