@@ -77,6 +77,8 @@ def test_fields_match_by_position_up_to_the_first_that_may_not(run):
 
 
 DENIED = {
+    "field of its own kind": "from dataclasses import Field\nclass F(Field): pass",
+    "field of its own kind by type": "from dataclasses import field\nclass F(type(field())): pass",
     "enum called with a hook": "from enum import Enum\nEnum('E', {'__getattr__': print})",
     "enum called with pairs": "from enum import IntEnum\nIntEnum('E', [('__del__', print)])",
     "enum called with match args": "from enum import Flag\nFlag('E', names={'__match_args__': ('__globals__',)})",

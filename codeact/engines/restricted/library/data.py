@@ -13,6 +13,7 @@ from typing import Any
 
 from codeact.engines.restricted.guards import is_hiding, positional, refuse_fields
 from codeact.engines.restricted.library.parts import Parts, take
+from codeact.engines.restricted.sealed import Sealed
 
 _INDENT = 100
 _COMPARISONS = 20_000_000
@@ -96,12 +97,16 @@ def make_dataclasses(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of
             type.__setattr__(made, "__match_args__", positional(fields))
         return made
 
+    read = parts.guards[".read"]
+    # A field of the program's own kind could be renamed after it was judged.
+    sealed = world.stand_ins[dataclasses.Field] = Sealed(dataclasses.Field)
+
     def convert(value: Any, made: Callable[[Any, list[tuple[str, Any]]], Any]) -> Any:
         world.meter.tick()
         kind = type(value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return made(
-                value, [(field.name, convert(getattr(value, field.name), made)) for field in dataclasses.fields(value)]
+                value, [(field.name, convert(read(value, field.name), made)) for field in dataclasses.fields(value)]
             )
         if kind is list or kind is tuple or kind is set or kind is frozenset:
             return kind(convert(item, made) for item in value)
@@ -124,7 +129,8 @@ def make_dataclasses(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of
         return obj
 
     return {
-        **take("dataclasses", "FrozenInstanceError InitVar KW_ONLY MISSING Field field fields is_dataclass replace"),
+        **take("dataclasses", "FrozenInstanceError InitVar KW_ONLY MISSING field fields is_dataclass replace"),
+        "Field": sealed,
         "dataclass": dataclass,
         "asdict": asdict,
         "astuple": astuple,
