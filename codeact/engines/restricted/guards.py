@@ -171,7 +171,7 @@ def _attributes(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0
         kind = type(value)
         if name in HOSTED:
             return hosted(name, value)
-        if kind is BuiltinMethodType:
+        if isinstance(value, BuiltinMethodType):
             return text.raw(value.__self__, name) or value
         if kind is MethodDescriptorType:
             return text.raw(value.__objclass__, name) or value

@@ -52,15 +52,14 @@ def make_hosted(world: World) -> Callable[[str, Any], Any]:
     """What stands in for the value of an attribute."""
 
     def samples(self: Any, n: int, *, seed: Any = None) -> list[float]:
-        world.meter.charge(n)
         gauss = Random(world.chance.getrandbits(128) if seed is None else seed).gauss  # noqa: S311 - a program's dice
-        return [gauss(self.mean, self.stdev) for _ in range(n)]
+        return [gauss(self.mean, self.stdev) for _ in world.meter.charged(range(n))]
 
     def stand_in(name: str, value: Any) -> Any:
         kind = type(value)
         method = _METHODS.get(name)
         if method is not None:
-            if kind is BuiltinMethodType and isinstance(value.__self__, _TIMES):
+            if isinstance(value, BuiltinMethodType) and isinstance(value.__self__, _TIMES):
                 return partial(method, value.__self__)
             if kind is MethodDescriptorType and value.__objclass__ in _TIMES:
                 return method
@@ -68,7 +67,7 @@ def make_hosted(world: World) -> Callable[[str, Any], Any]:
             function = value.__func__ if kind is MethodType else value
             if type(function) is FunctionType and function.__module__ == "statistics":
                 return partial(samples, value.__self__) if kind is MethodType else samples
-        elif name == "clear_cache" and kind is BuiltinMethodType:
+        elif name == "clear_cache" and isinstance(value, BuiltinMethodType):
             msg = f"{name} cannot be used: the cache is everyone's"
             raise AttributeError(msg)
         return value

@@ -141,7 +141,7 @@ class Text:
             found = getattr(target, name, None)
             if type(found) is MethodDescriptorType:
                 return self.raw(found.__objclass__, name)
-            return self.raw(found.__self__, name) if type(found) is BuiltinMethodType else None
+            return self.raw(found.__self__, name) if isinstance(found, BuiltinMethodType) else None
         kind = target if isinstance(target, type) else type(target)
         if not issubclass(kind, _owners(name)) or isinstance(getattr(kind, name, None), (FunctionType, MethodType)):
             return None  # none of ours, or the program's own in its place
