@@ -17,5 +17,8 @@ What it does not stop:
   process (see `meter.Growth`).
 * Structures and generators nested hundreds of thousands of levels deep need a deep C stack when they are hashed, shown or freed: run programs
   on threads with a large stack.
+* The interpreter may write a warning on the host's stderr: for a coroutine that is never awaited, for
+  `bool(NotImplemented)`, for a generator that ignores being closed. The settings that would keep it silent are the
+  whole process's.
 * Recursion ends where the host's own recursion limit is.
 """
