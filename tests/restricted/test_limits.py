@@ -247,6 +247,62 @@ def test_a_slow_text_stops_nobody_else(run, program):
     assert outcome.fault is None or outcome.fault.kind in {"timeout", "syntax"}
 
 
+LARGE = {
+    "userlist mul": "from collections import UserList\nlen(UserList([0]) * (3*10**8))",
+    "index mul": "class I:\n    def __index__(self): return 3*10**8\nlen([0] * I())",
+    "int subclass mul": "class I(int):\n    def __int__(self): return 1\n    def __gt__(self, o): return False\nlen([0] * I(3*10**8))",
+    "int subclass lshift": "class I(int):\n    def __radd__(self, o): return 0\nx = 1 << I(8*10**9)\n1",
+    "int subclass pow": "class I(int):\n    def __gt__(self, o): return False\nx = 7 ** I(30000000)\n1",
+    "rmul float pow": "class Y:\n    def __rmul__(self, o): return 9\n(1.5*Y()) ** 387420489\n1",
+    "str subclass join": "class S(str):\n    def __len__(self): return 0\nlen(''.join([S('x'*1000000)]*2000))",
+    "tee": "import itertools\nlen(itertools.tee([], 200000000))",
+    "accumulate": "import itertools\nlen(list(itertools.accumulate(['a'*1000000]*70)))",
+    "fstring many": 'a = \'a\'*1000000\nb = f"{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}"\na = b+b+b+b+b\nb = f"{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}{a}"\nlen(b)',
+    "fstring widths": "x=1\ny = f\"{x:1000000}\"\ny = ''.join([f\"{x:1000000}{x:1000000}{x:1000000}{x:1000000}{x:1000000}{x:1000000}{x:1000000}{x:1000000}{x:1000000}{x:1000000}\"]*2)\nlen(('%1000000d'*2000) % ((1,)*2000))",
+    "format simple str": "s='x'*10000000\nlen(('{}'*200).format(*[s]*200))",
+    "percent str": "s='x'*10000000\nlen(('%s'*200) % ((s,)*200))",
+    "re.sub bomb": "import re\nlen(re.sub('a','x'*10**6,'a'*2000))",
+    "re.findall overlap": "import re\nlen(re.findall('(?=(.*))', 'a'*50000))",
+    "expand": "import re\nlen(re.match('.*','a'*10**7).expand(r'\\g<0>'*200))",
+    "translate list": "len(('\\x00'*2000).translate(['x'*10**6]*3))",
+    "translate defaultdict": "from collections import defaultdict\nlen(('a'*2000).translate(defaultdict(lambda:'x'*10**6)))",
+    "textwrap indent": "import textwrap\nlen(textwrap.indent('a\\n'*2000,'p'*10**6))",
+    "textwrap wrap": "import textwrap\nlen(textwrap.wrap('x'*1000000, 1))",
+    "textwrap tab": "import textwrap\nlen(textwrap.fill('\\t'*2000, tabsize=10**6))",
+    "jsonencoder bomb": "import json\na=[]\nfor _ in range(27): a=[a,a]\nlen(json.JSONEncoder().encode(a))",
+    "json default bomb": "import json\na=[]\nfor _ in range(27): a=[a,a]\nclass X: pass\nlen(json.dumps(X(), default=lambda o: a))",
+    "csv bomb": "import csv, io\na=[]\nfor _ in range(27): a=[a,a]\nf=io.StringIO()\ncsv.writer(f).writerow([a])",
+    "valueerror bomb": "a=[]\nfor _ in range(27): a=[a,a]\nlen(str(ValueError(a)))",
+    "deque bomb": "from collections import deque\na=[]\nfor _ in range(27): a=[a,a]\nlen(repr(deque([a])))",
+    "dataclass bomb": "from dataclasses import dataclass\n@dataclass\nclass D:\n    x: object\na=[]\nfor _ in range(27): a=[a,a]\nlen(repr(D(a)))",
+    "dictvalues bomb": "a=[]\nfor _ in range(27): a=[a,a]\nlen(repr({1:a}.values()))",
+    "ljust": "class I(int):\n    def __int__(self): return 1\nlen('a'.ljust(I(10**9)))",
+    "ljust index": "class I:\n    def __index__(self): return 10**9\nlen('a'.ljust(I()))",
+    "bytearray": "class I(int):\n    def __gt__(self, o): return False\nlen(bytearray(I(10**9)))",
+    "fraction": "from fractions import Fraction\nx=Fraction(3,2)\nfor _ in range(40):\n    x = x*x\n1",
+    "own json default": "import json\na = []\nfor _ in range(27): a = [a, a]\nclass E(json.JSONEncoder):\n    def default(self, o): return a\nlen(json.dumps(object(), cls=E))",
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_what_would_be_large_is_refused(run, name):
+    begun = time.monotonic()
+    assert run(LARGE[name], memory=100_000_000).fault.kind == "memory"
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import json\njson.JSONEncoder(indent=10**8).encode([1])",
+        "import pprint\npprint.pformat([[1, 2] * 100], indent=10**7)",
+        "import statistics\nstatistics.quantiles([1, 2, 3], n=10**9)",
+    ],
+)
+def test_large_settings_are_refused(run, program):
+    assert run(program).fault.type == "ValueError"
+
+
 class TestMeter:
     def meter(self, fuel: int, faults: list[Fault | None] | None = None) -> Meter:
         waiting = faults or []

@@ -48,6 +48,7 @@ MISSING: dict[str, str] = {
 """Builtins that programs ask for and that do not exist, with what to do instead."""
 
 _LOOK = 1000
+_PARTS = 4
 _CHAIN = 20
 _N = TypeVar("_N", bound=ast.AST)
 _REWRITTEN = frozenset({"str", "int", "bytes", "bytearray"})
@@ -280,6 +281,16 @@ class Policy(Operations):
                 self.refuse(node, f"the format is wider than {WIDTH:,} characters")
         return node
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        """An f-string of many parts is joined by the guard, which sums them up."""
+        node = self.node_contents_visit(node)
+        if sum(isinstance(part, ast.FormattedValue) for part in node.values) <= _PARTS:
+            return node
+        parts: list[ast.expr] = [
+            at(ast.JoinedStr([part]), node) if isinstance(part, ast.FormattedValue) else part for part in node.values
+        ]
+        return self.guard(".join", node, [self.text("", node), at(ast.Tuple(parts, ast.Load()), node)])
+
     # --- loops -----------------------------------------------------------------------------------------------
 
     def visit_For(self, node: ast.For) -> ast.AST:
@@ -453,7 +464,7 @@ class Policy(Operations):
         return node
 
     visit_AnnAssign = visit_With = visit_AsyncWith = visit_withitem = visit_alias = _pass
-    visit_Match = visit_match_case = visit_JoinedStr = _pass
+    visit_Match = visit_match_case = _pass
 
     def _visit_type_param(self, node: _N) -> _N:
         self.check_name(node, getattr(node, "name", None))

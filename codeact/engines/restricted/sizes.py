@@ -21,6 +21,7 @@ EXPONENT = 100_000
 """The largest exponent of a Decimal: writing one out as an integer takes time with the square of it."""
 
 _DEEP = 200
+_FRACTION = 16  # a product is brought to its lowest terms, with the square of its size
 _HEADER = 80
 _WORK = 1_000_000_000
 _NUMERIC = frozenset({int, float, bool, type(None), complex})
@@ -80,7 +81,7 @@ class Sizes:
             if isinstance(a, _SEQUENCES):
                 self.take(_bytes(a) * int.__index__(b))
         elif isinstance(a, Fraction) and isinstance(b, Fraction):
-            self.bits(_fraction_bits(a) + _fraction_bits(b))
+            self.bits(_FRACTION * (_fraction_bits(a) + _fraction_bits(b)))
 
     def sum(self, a: Any, b: Any) -> None:
         """Judge `a + b`."""
@@ -206,6 +207,7 @@ def _spread(level: list[Any], parts: list[Any]) -> int:
     """Put what the containers of a level hold into `parts`; gives the length of the texts among them."""
     total = 0
     kinds = set(map(type, level))
+    group: Any
     for kind in kinds:
         group = level if len(kinds) == 1 else [item for item in level if type(item) is kind]
         if issubclass(kind, _TEXTS):

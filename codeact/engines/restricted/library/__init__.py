@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from codeact.engines.restricted.library import clock, data, dice, functions, numbers, patterns
+from codeact.engines.restricted.library import clock, data, dice, functions, numbers, patterns, prose
 from codeact.engines.restricted.library.parts import Parts
 from codeact.engines.restricted.library.shared import SHARED
 
@@ -33,6 +33,7 @@ MODULES: dict[str, Callable[[Parts], dict[str, Any]]] = {
     "random": dice.make_random,
     "re": patterns.make_re,
     "sys": functions.make_sys,
+    "textwrap": prose.make_textwrap,
     "time": clock.make_time,
     "uuid": dice.make_uuid,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import csv
 import dataclasses
 import difflib
 import json
@@ -14,6 +15,7 @@ from typing import Any
 from codeact.engines.restricted.guards import is_hiding, positional, refuse_fields
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.sealed import Sealed
+from codeact.engines.restricted.sizes import plain
 
 _INDENT = 100
 _COMPARISONS = 20_000_000
@@ -23,15 +25,50 @@ def make_json(parts: Parts) -> dict[str, Any]:
     """The names of `json`."""
     sizes = parts.sizes
 
+    def judged(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        total = 0
+
+        def default(o: Any) -> Any:
+            nonlocal total
+            made = function(o)
+            total += sizes.walk(made)
+            sizes.take(total)
+            return made
+
+        return default
+
+    class JSONEncoder(json.JSONEncoder):
+        def __init__(self, *, indent: Any = None, separators: Any = None, **named: Any) -> None:
+            indent = plain(indent)
+            if (isinstance(indent, int) and indent > _INDENT) or (isinstance(indent, str) and len(indent) > _INDENT):
+                msg = f"an indentation of at most {_INDENT} is allowed"
+                raise ValueError(msg)
+            separators = separators and tuple(map(plain, separators))
+            if separators and any(len(text) > _INDENT for text in separators):
+                msg = f"separators of at most {_INDENT} characters are allowed"
+                raise ValueError(msg)
+            super().__init__(indent=indent, separators=separators, **named)
+
+        def encode(self, o: Any) -> str:
+            if type(o) is str:
+                return super().encode(o)
+            pieces = self.iterencode(o, _one_shot=True)
+            return "".join(pieces)
+
+        def iterencode(self, o: Any, _one_shot: bool = False) -> Iterator[str]:
+            sizes.walk(o)
+            given = self.default
+            self.default = judged(given)  # type: ignore[method-assign, assignment]
+            try:
+                pieces = super().iterencode(o, _one_shot)
+            finally:
+                self.default = given  # type: ignore[method-assign]
+            return pieces if _one_shot else parts.world.meter.charged(pieces)
+
+    JSONEncoder.__module__, JSONEncoder.__qualname__ = "json", "JSONEncoder"
+
     def dumps(obj: Any, *, cls: Any = None, indent: Any = None, separators: Any = None, **named: Any) -> str:
-        sizes.walk(obj)
-        if (isinstance(indent, int) and indent > _INDENT) or (isinstance(indent, str) and len(indent) > _INDENT):
-            msg = f"an indentation of at most {_INDENT} is allowed"
-            raise ValueError(msg)
-        if separators is not None and any(len(text) > _INDENT for text in separators):
-            msg = f"separators of at most {_INDENT} characters are allowed"
-            raise ValueError(msg)
-        return json.dumps(obj, cls=cls, indent=indent, separators=separators, **named)
+        return json.dumps(obj, cls=cls or JSONEncoder, indent=indent, separators=separators, **named)
 
     def dump(obj: Any, fp: Any, **named: Any) -> None:
         fp.write(dumps(obj, **named))
@@ -40,7 +77,8 @@ def make_json(parts: Parts) -> dict[str, Any]:
         return json.loads(fp.read(), **named)
 
     return {
-        **take("json", "JSONDecodeError JSONDecoder JSONEncoder loads"),
+        **take("json", "JSONDecodeError JSONDecoder loads"),
+        "JSONEncoder": JSONEncoder,
         "dump": dump,
         "dumps": dumps,
         "load": load,
@@ -147,13 +185,52 @@ def make_copy(parts: Parts) -> dict[str, Any]:
     return {"copy": copy.copy, "deepcopy": deepcopy, "Error": copy.Error}
 
 
-def make_csv(_parts: Parts) -> dict[str, Any]:
+def make_csv(parts: Parts) -> dict[str, Any]:
     """The names of `csv`; dialects cannot be registered, because they would be everyone's."""
-    return take(
+    names = take(
         "csv",
-        "DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE QUOTE_NONNUMERIC QUOTE_NOTNULL QUOTE_STRINGS "
-        "excel excel_tab reader unix_dialect writer",
+        "DictReader Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE QUOTE_NONNUMERIC QUOTE_NOTNULL QUOTE_STRINGS "
+        "excel excel_tab reader unix_dialect",
     )
+    walk, tick = parts.sizes.walk, parts.world.meter.tick
+
+    class Writer:
+        """What `csv.writer` gives; a row is judged before it is written."""
+
+        __slots__ = ("_real",)
+
+        def __init__(self, real: Any) -> None:
+            self._real = real
+
+        @property
+        def dialect(self) -> Any:
+            return self._real.dialect
+
+        def writerow(self, row: Any) -> Any:
+            tick()
+            row = row if isinstance(row, (list, tuple)) else list(row)
+            if not _FLAT.issuperset(map(type, row)):
+                walk(row)
+            return self._real.writerow(row)
+
+        def writerows(self, rows: Any) -> None:
+            for row in rows:
+                self.writerow(row)
+
+    def writer(file: Any, *args: Any, **named: Any) -> Writer:
+        return Writer(csv.writer(file, *args, **named))
+
+    class DictWriter(_DICT_WRITER):  # type: ignore[misc]
+        def __init__(self, f: Any, fieldnames: Any, *args: Any, **named: Any) -> None:
+            super().__init__(f, fieldnames, *args, **named)
+            self.writer: Any = Writer(self.writer)
+
+    DictWriter.__module__, DictWriter.__qualname__ = "csv", "DictWriter"
+    return {**names, "writer": writer, "DictWriter": DictWriter}
+
+
+_DICT_WRITER: Any = csv.DictWriter
+_FLAT = frozenset({str, int, float, bool, type(None)})
 
 
 def make_difflib(parts: Parts) -> dict[str, Any]:
@@ -200,8 +277,13 @@ def make_difflib(parts: Parts) -> dict[str, Any]:
 def make_pprint(parts: Parts) -> dict[str, Any]:
     """The names of `pprint`."""
 
-    def pformat(value: Any, *args: Any, **named: Any) -> str:
+    def pformat(value: Any, indent: Any = 1, *args: Any, **named: Any) -> str:
         parts.sizes.walk(value)
+        indent = plain(indent)
+        if isinstance(indent, int) and indent > _INDENT:
+            msg = f"an indentation of at most {_INDENT} is allowed"
+            raise ValueError(msg)
+        args = (indent, *args)
         return str(parts.text.clean(pprint.pformat(value, *args, **named)))
 
     def show(value: Any, stream: Any = None, **named: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any, runtime_checkable
 
 from codeact.engines.restricted.library.parts import take
 from codeact.engines.restricted.sealed import Sealed
+from codeact.engines.restricted.sizes import plain
 
 _NAMES = {
     "abc": "ABC",
@@ -34,7 +35,6 @@ _NAMES = {
     "stdev variance",
     "string": "ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable punctuation "
     "whitespace",
-    "textwrap": "dedent fill indent shorten wrap",
     "types": "MappingProxyType NoneType SimpleNamespace",
     "typing": "AbstractSet Annotated Any AnyStr AsyncIterable AsyncIterator Awaitable Callable ClassVar Collection "
     "Concatenate Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable Iterable Iterator "
@@ -88,6 +88,22 @@ def _enum() -> dict[str, Any]:
 _ENUM = {"__module__": "enum"}
 
 
+def _statistics() -> dict[str, Any]:
+    names = take("statistics", _NAMES["statistics"])
+    real = names["quantiles"]
+
+    def quantiles(data: Any, *, n: Any = 4, method: Any = "exclusive") -> Any:
+        if plain(n) > _QUANTILES:
+            msg = f"quantiles: at most {_QUANTILES:,} intervals are allowed"
+            raise ValueError(msg)
+        return real(data, n=plain(n), method=method)
+
+    return {**names, "quantiles": quantiles}
+
+
+_QUANTILES = 1_000_000
+
+
 def _typing() -> dict[str, Any]:
     # The real ones write on whatever they are given, or keep it in a registry of the process.
     names = dict.fromkeys(("final", "override", "overload", "no_type_check"), _unchanged)
@@ -124,6 +140,7 @@ SHARED: dict[str, Callable[[], dict[str, Any]]] = {
     "abc": _abc,
     "calendar": _calendar,
     "enum": _enum,
+    "statistics": _statistics,
     "typing": _typing,
 }
 """How each is made, when it is first imported in the process."""
