@@ -53,6 +53,7 @@ PATTERNS = {
     "verbose": r"re.findall('(?x) a # [ {e}\n {2} b', 'aab')",
     "bytes": r"[re.findall(rb'\w+', b'a\xe9 b'), re.sub(b'[[]', b'x', b'a[')]",
     "keywords": r"[re.compile('a').search('aba', pos=1).start(), re.compile('a').findall('aba', 1, endpos=2), re.compile('a', re.A | re.I).flags == (re.A | re.I), int(re.compile('(?i)a').flags)]",
+    "shown": r"[repr(re.compile('a', re.I | re.M)), repr(re.compile('a')), repr(re.compile(b'a', re.S))]",
     "template": r"[re.sub('(a)(b)?', r'[\2\g<1>]', 'aab'), re.match('(?P<x>.)', 'q').expand(r'\g<x>\n'), re.sub('', '-', 'ab'), re.sub('a', lambda m: m.group() * 2, 'aba')]",
     **{
         f"error {number}": f"try:\n    re.{call}\nexcept re.error as e:\n    r = str(e)\nr"

@@ -303,6 +303,13 @@ def test_large_settings_are_refused(run, program):
     assert run(program).fault.type == "ValueError"
 
 
+def test_comparing_texts_ends_with_its_run(run):
+    program = "import difflib\ndifflib.SequenceMatcher(None, 'ab' * 2236, 'ba' * 2236, autojunk=False).ratio()"
+    begun = time.monotonic()
+    assert run(program, seconds=0.3).fault.kind == "timeout"
+    assert time.monotonic() - begun < 5
+
+
 class TestMeter:
     def meter(self, fuel: int, faults: list[Fault | None] | None = None) -> Meter:
         waiting = faults or []

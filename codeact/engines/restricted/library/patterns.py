@@ -204,7 +204,8 @@ class Pattern:
         return hash((self._text, self._flags))
 
     def __repr__(self) -> str:
-        return f"re.compile({self.pattern!r})"
+        flags = re.RegexFlag(self._flags & ~int(re.UNICODE) if isinstance(self._text, str) else self._flags)
+        return f"re.compile({self._text!r}{f', {flags!r}' if flags else ''})"
 
 
 def make_re(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
