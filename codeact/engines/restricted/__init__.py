@@ -15,6 +15,8 @@ What it does not stop:
   are not judged by size, as their calls in the text are.
 * `a + b` may allocate as much as both operands together; growth is only seen at the next tick, and in the whole
   process (see `meter.Growth`).
+* Sums and quotients of fractions grow without a bound (products and powers are judged), and a display with many
+  stars, a chain of `+` or a file written past its end takes a few times what its parts take.
 * Structures and generators nested hundreds of thousands of levels deep need a deep C stack when they are hashed, shown or freed: run programs
   on threads with a large stack.
 * The interpreter may write a warning on the host's stderr: for a coroutine that is never awaited, for
