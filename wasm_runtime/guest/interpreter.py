@@ -107,7 +107,7 @@ def _compile(source: str) -> program.Compiled:
     tree = ast.parse(source, FILENAME)
     if "await" in source:
         tree = awaits.forgiving(tree)
-    return program.compile_lifted(program.lift(tree, _UNRETURNED))
+    return program.compile_lifted(program.lift(tree, source, _UNRETURNED))
 
 
 def _execute(code: program.Compiled, ending: Ending) -> None:

@@ -47,17 +47,18 @@ class Lifted:
     function: bool
 
 
-def lift(tree: ast.Module, unreturned: str) -> Lifted:
+def lift(tree: ast.Module, source: str, unreturned: str) -> Lifted:
     """Split a parsed program.
 
     Args:
         tree: the program.
+        source: its text: a program whose text does not say `return` need not be searched for one.
         unreturned: a name under which the program's builtins hold UNRETURNED.
 
     Raises:
         SyntaxError: it returns at top level and does there what no function can.
     """
-    if any(isinstance(node, ast.Return) for node in _own(tree)):
+    if "return" in source and any(isinstance(node, ast.Return) for node in _own(tree)):
         return Lifted(_as_function(tree, unreturned), None, function=True)
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr):

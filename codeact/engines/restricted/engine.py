@@ -121,7 +121,7 @@ class RestrictedInstance:
             if policy.violations:
                 return _denied(policy.violations)
             look()
-            return compile_lifted(lift(tree, _UNRETURNED))
+            return compile_lifted(lift(tree, source, _UNRETURNED))
         except SyntaxError as error:
             told = describe(error)
             frames = tuple(Frame(line, function) for line, function in told["frames"])  # type: ignore[attr-defined]
