@@ -3,7 +3,7 @@
 A host sees the functions of a component, not its memory. So four small things are appended to the binary: a core
 module that is given the memory and exports its size, an instance of it, and a lifted function `memory-size`.
 Nothing that was there is changed. The binary format is that of the component model
-(https://github.com/WebAssembly/component-model/blob/main/design/mvp/Binary.md).
+(design/mvp/Binary.md of its repository).
 """
 
 from __future__ import annotations
