@@ -91,6 +91,8 @@ FAULTS: dict[str, tuple[str, str, str, int | None]] = {
     "key": ("d = {'a': 1}\nd['b']", "runtime", "'b'", 2),
     "assert": ("assert 1 == 2, 'unequal'", "runtime", "unequal", 1),
     "exit with a code": ("import sys\nsys.exit(3)", "runtime", "3", 2),
+    "exit, which is for people at a prompt": ("x = 1\nexit(0)", "runtime", "exit", 2),
+    "os._exit": ("import os\nos._exit(0)", "runtime", "", None),
     "recursion": ("def f(): return f()\n\nf()", "stack", "recursion", 1),
     "generator as value": ("(x for x in [1])", "value", "cannot return <generator>", None),
     "deep path": ("{'rows': [1, 2, {'x': iter([])}]}", "value", "value['rows'][2]['x']", None),

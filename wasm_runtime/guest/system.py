@@ -65,13 +65,13 @@ def _no_debugger(*_: object, **_options: object) -> NoReturn:
     raise RuntimeError(msg)
 
 
-def _leave(status: int = 0, /) -> NoReturn:
-    raise SystemExit(status)
+def _leave(_status: int = 0, /) -> NoReturn:
+    msg = "there is no process of the program's own to end here; return, or call sys.exit()"
+    raise PermissionError(msg)
 
 
 def _abort() -> NoReturn:
-    msg = "the program aborted"
-    raise SystemExit(msg)
+    _leave()
 
 
 def _patch_locks() -> None:
@@ -140,7 +140,8 @@ def install() -> None:
     # Nobody presses a key here: asyncio then leaves the handler alone.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.breakpointhook = _no_debugger
-    builtins.exit = builtins.quit = sys.exit  # type: ignore[assignment]
+    # They are for people at a prompt; a program returns, or calls sys.exit().
+    del builtins.exit, builtins.quit
     # Models write "\d" all day; the text means what they think it means.
     warnings.simplefilter("ignore", SyntaxWarning)
     os.environ.clear()

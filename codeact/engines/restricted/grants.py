@@ -228,9 +228,6 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             name = getattr(subject, "__name__", type(subject).__name__)
             world.write(f"{name}\n{doc if isinstance(doc, str) else 'no documentation'}\n")
 
-    def leave(code: Any = None) -> None:
-        raise SystemExit(code)
-
     toolbox = make_toolbox(world)
     granted: dict[str, Any] = dict(PLAIN)
     granted.update(guards)
@@ -250,7 +247,6 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             "ascii": text.ascii,
             "delattr": guards[".delattr"],
             "dir": names,
-            "exit": leave,
             "format": text.format,
             "getattr": guards[".getattr"],
             "hasattr": guards[".hasattr"],
@@ -262,7 +258,6 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             "iter": iterator,
             "pow": power,
             "print": show,
-            "quit": leave,
             "range": ranges,
             "repr": text.repr,
             "round": rounded,

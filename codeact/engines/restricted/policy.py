@@ -39,6 +39,8 @@ MISSING: dict[str, str] = {
     "compile": "write the code itself",
     "eval": "write the expression itself, or parse data with json.loads",
     "exec": "write the code itself",
+    "exit": "return, or call sys.exit()",
+    "quit": "return, or call sys.exit()",
     "globals": "keep state in a dict of your own",
     "input": "nobody answers; the data comes from `tools`",
     "locals": "keep state in a dict of your own",
