@@ -90,11 +90,11 @@ class Door:
     def expire(self) -> bool:
         """Shut the door at the deadline. Gives whether a tool is under way, and so nothing to wait for."""
         with self._lock:
-            busy = [call.name for call in self._under_way.values()]
+            busy = bool(self._under_way)
             if self.stop is None:
-                self.stop = self._overdue(*busy[:1])
+                self.stop = self._overdue()
         self.close()
-        return bool(busy)
+        return busy
 
     def close(self) -> None:
         """Shut the door for good; calls under way become `unfinished`."""
@@ -161,7 +161,7 @@ class Door:
             if not begun.timed_out:  # the tool's own TimeoutError
                 return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(error)}")
             if allowed is None or allowed >= left:
-                return "unfinished", self.end(self._overdue(tool.name))
+                return "unfinished", self.end(self._overdue())
             return "unfinished", Refusal("ToolError", f"{tool.name} did not answer within {allowed:g} s")
         except Uncrossable as error:
             return "failed", Refusal("ToolError", f"{tool.name} gave what cannot cross into the sandbox: {error}")
@@ -173,14 +173,16 @@ class Door:
             return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(error)}")
         return "ok", Answer(plain)
 
-    def _overdue(self, tool: str | None = None) -> Fault:
+    def _overdue(self) -> Fault:
+        """What the deadline has met, whoever notices it first: a tool under way, or the program itself."""
         limit = f"{self._limits.timeout:g} s (limit timeout)"
-        if tool is None:
+        busy = list(self._under_way.values())
+        if not busy:
             return Fault("timeout", "TimeoutError", f"the program was terminated after {limit}")
         return Fault(
             "timeout",
             "TimeoutError",
-            f"the tool {tool} had not answered at the deadline of {limit}; the run ended without it",
+            f"the tool {busy[0].name} had not answered at the deadline of {limit}; the run ended without it",
         )
 
 

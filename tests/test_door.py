@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BeforeValidator
 
-from codeact import Limits, Sandbox, Toolset, tool
+from codeact import Limits, Sandbox, Tool, Toolset, tool
 from codeact.calls import Door
 from codeact.engines import Answer, Refusal, Stop
 from codeact.portal import own_loop
@@ -46,9 +46,25 @@ def test_a_program_that_overruns_is_terminated_and_says_so(make: MakeSandbox) ->
     assert "terminated" in error.message
 
 
-def test_an_async_tool_that_overruns_is_cancelled(make: MakeSandbox) -> None:
-    ended = threading.Event()
+def test_whoever_notices_the_deadline_names_the_tool_under_way() -> None:
+    noticed: list[object] = []
 
+    @tool
+    def slow() -> int:
+        """Outlive the deadline, and let somebody notice it meanwhile."""
+        while (fault := door.interrupted()) is None:
+            threading.Event().wait(0.01)
+        noticed.append(fault.message)
+        return 1
+
+    door = Door(Toolset([slow]), Limits(timeout=0.1), time.monotonic() + 0.1, own_loop)
+    door.call("slow", (), {})
+    assert noticed == [
+        "the tool slow had not answered at the deadline of 0.1 s (limit timeout); the run ended without it"
+    ]
+
+
+def _waits_forever(ended: threading.Event) -> Tool[[], Any]:
     @tool
     async def forever() -> int:
         """Waits, and says when it no longer does."""
@@ -57,6 +73,14 @@ def test_an_async_tool_that_overruns_is_cancelled(make: MakeSandbox) -> None:
         finally:
             ended.set()
         return 1
+
+    return forever
+
+
+def test_an_async_tool_that_overruns_is_cancelled(make: MakeSandbox) -> None:
+    ended = threading.Event()
+
+    forever = _waits_forever(ended)
 
     result = make([forever], timeout=0.4).run("await tools.forever()")
     assert result.error is not None
@@ -215,14 +239,7 @@ def test_calls_may_come_from_several_threads_at_once() -> None:
 def test_a_door_that_is_shut_before_a_call_has_begun_still_cancels_it() -> None:
     ended = threading.Event()
 
-    @tool
-    async def forever() -> int:
-        """Wait."""
-        try:
-            await asyncio.sleep(3600)
-        finally:
-            ended.set()
-        return 1
+    forever = _waits_forever(ended)
 
     def slow(coroutine: Any) -> Any:
         future = own_loop(coroutine)
