@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codeact.engines import Fault, Frame, Kind
 from codeact.result import Error
+from codeact.values import printable
 from wasm_runtime.guest.program import lines_of
 
 _HINTS: dict[Kind, str] = {
@@ -25,7 +26,7 @@ def build(fault: Fault, source: str) -> Error:
     return Error(
         kind=fault.kind,
         type=fault.type,
-        message=_printable(fault.message),
+        message=printable(fault.message),
         line=line,
         source_line=_line(lines, line) if line else None,
         traceback=_traceback(fault, lines),
@@ -40,12 +41,7 @@ def _hint(fault: Fault) -> str | None:
 
 
 def _line(lines: list[str], number: int) -> str:
-    return _printable(lines[number - 1][:200]) if 0 < number <= len(lines) else ""
-
-
-def _printable(text: str) -> str:
-    """The text with lone surrogates, which nothing else can hold, as escapes."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+    return printable(lines[number - 1][:200]) if 0 < number <= len(lines) else ""
 
 
 def _traceback(fault: Fault, lines: list[str]) -> str:

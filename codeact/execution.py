@@ -170,7 +170,7 @@ def _engine_failed(engine: Engine, error: BaseException) -> Fault:
 def _note(outcome: Outcome) -> str | None:
     if outcome.finished:
         return None
-    names = [name for name in outcome.bound if not name.startswith("_")]
+    names = outcome.bound
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     bound = f"; it bound {', '.join(names[:NAMED])}{more}" if names else ""
     return f"the program ended without a value{bound}. End with an expression, or return, to give one"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codeact.engines import Fault
 from codeact.result import Truncation
+from codeact.values import printable
 
 
 class Output:
@@ -17,8 +18,7 @@ class Output:
 
     def write(self, text: str) -> Fault | None:
         """Take printed text. Gives a fault once the limit is passed."""
-        if not text.isascii():  # lone surrogates are no text anywhere else
-            text = text.encode("utf-8", "backslashreplace").decode()
+        text = printable(text)
         room = self._limit - self._kept
         if len(text) <= room:
             self._parts.append(text)

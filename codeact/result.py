@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from codeact.engines import Kind
-from codeact.values import jsonable
+from codeact.values import jsonable, printable
 
 State = Literal["ok", "failed", "refused", "unfinished"]
 """How a call ended: `ok` gave a value; `failed` raised on the host; `refused` never reached the tool;
@@ -143,8 +143,7 @@ class Result:
 
     def observation(self) -> str:
         """The text for the model: always in the order status, value or error, output, notes, cuts."""
-        text = "\n".join(self._observed())
-        return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+        return printable("\n".join(self._observed()))
 
     def _observed(self) -> Iterator[str]:
         calls = f" after {len(self.calls)} tool call{'s' * (len(self.calls) != 1)}" if self.calls else ""

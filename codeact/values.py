@@ -27,9 +27,9 @@ from wasm_runtime.guest.bounds import bits, distinct
 from wasm_runtime.guest.codec import UNHASHABLE, Uncrossable, encode, refusal
 from wasm_runtime.guest.records import Member, Record, ShadowingRecord, record
 
-__all__ = ["Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable"]
+__all__ = ["NODE", "Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable", "printable"]
 
-_NODE = 8
+NODE = 8
 """Bytes that any value counts for, beside its own content."""
 
 _SQUARE = 13
@@ -93,10 +93,10 @@ class _Copy:
     def copy(self, value: object, depth: int) -> object:
         kind = type(value)
         if kind is str:
-            self.spend(_NODE + len(cast("str", value)))
+            self.spend(NODE + len(cast("str", value)))
             return value
         if kind in _SMALL:
-            self.spend(_NODE)
+            self.spend(NODE)
             return value
         leaf = _LEAVES.get(kind)
         if leaf is not None:
@@ -114,10 +114,10 @@ class _Copy:
         A large one counts for the square of its length, because that is what it costs to convert it, which a
         host's validation may do.
         """
-        self.spend(_NODE + size // 8 + (size * size >> _SQUARE))
+        self.spend(NODE + size // 8 + (size * size >> _SQUARE))
 
     def items(self, values: Iterable[object], depth: int) -> list[object]:
-        self.spend(_NODE)
+        self.spend(NODE)
         out: list[object] = []
         try:
             for value in values:
@@ -128,7 +128,7 @@ class _Copy:
         return out
 
     def fields(self, pairs: Iterable[tuple[str, object]], depth: int) -> Record:
-        self.spend(_NODE)
+        self.spend(NODE)
         out: dict[str, object] = {}
         name = ""
         try:
@@ -149,12 +149,12 @@ def _int(copy: _Copy, value: int, _depth: int) -> object:
 
 
 def _bytes(copy: _Copy, value: bytes, _depth: int) -> object:
-    copy.spend(_NODE + len(value))
+    copy.spend(NODE + len(value))
     return value
 
 
 def _dict(copy: _Copy, value: dict[object, object], depth: int) -> object:
-    copy.spend(_NODE)
+    copy.spend(NODE)
     keys: list[object] = []
     items: list[object] = []
     for key, item in dict.items(value):
@@ -165,12 +165,7 @@ def _dict(copy: _Copy, value: dict[object, object], depth: int) -> object:
             shown = repr(key) if type(key) in {str, int, float, bool, bytes} else f"<{type(key).__name__}>"
             step = f"[{shown}]"
             raise error.under(step) from None
-    try:
-        return dict(zip(distinct(keys), items, strict=True))
-    except TypeError:
-        raise Uncrossable(UNHASHABLE) from None
-    except ValueError as error:
-        raise Uncrossable(str(error)) from None
+    return _hashed(keys, lambda keys: dict(zip(keys, items, strict=True)))
 
 
 def _record(copy: _Copy, value: Record, depth: int) -> object:
@@ -182,7 +177,7 @@ def _member(copy: _Copy, value: Member, depth: int) -> object:
 
 
 def _zoned(copy: _Copy, value: datetime | time, _depth: int) -> object:
-    copy.spend(_NODE)
+    copy.spend(NODE)
     zone = value.tzinfo
     if zone is None or type(zone) is timezone or (type(zone) is ZoneInfo and zone.key):
         return value
@@ -214,10 +209,10 @@ def _fraction(copy: _Copy, value: Fraction, depth: int) -> object:
     return value
 
 
-def _collected(kind: type, copy: _Copy, value: Iterable[object], depth: int) -> object:
-    items = copy.items(value, depth)
+def _hashed(keys: list[object], build: Callable[[list[object]], object]) -> object:
+    """Build a set or a dict of keys, once they are known to be hashable and distinct enough."""
     try:
-        return kind(distinct(items))
+        return build(distinct(keys))
     except TypeError:
         raise Uncrossable(UNHASHABLE) from None
     except ValueError as error:
@@ -237,8 +232,8 @@ _LEAVES: dict[type, Callable[[_Copy, Any, int], object]] = {
 _ROWS: dict[type, Callable[[_Copy, Any, int], object]] = {
     list: lambda copy, value, depth: copy.items(value, depth),
     tuple: lambda copy, value, depth: tuple(copy.items(value, depth)),
-    set: lambda copy, value, depth: _collected(set, copy, value, depth),
-    frozenset: lambda copy, value, depth: _collected(frozenset, copy, value, depth),
+    set: lambda copy, value, depth: _hashed(copy.items(value, depth), set),
+    frozenset: lambda copy, value, depth: _hashed(copy.items(value, depth), frozenset),
     dict: _dict,
     Record: _record,
     ShadowingRecord: _record,
@@ -324,6 +319,11 @@ def _model_fields(model: BaseModel) -> Iterator[tuple[str, object]]:
     for name in kind.model_computed_fields:
         yield name, getattr(model, name)
     yield from (model.model_extra or {}).items()
+
+
+def printable(text: str) -> str:
+    """The text with lone surrogates, which nothing but Python can hold, as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 _DECIMAL_BITS = 14_000

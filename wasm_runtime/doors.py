@@ -83,9 +83,6 @@ def put(value: Any, text: str) -> None:
     ctypes.memmove(value.of.string.data, raw, len(raw))
 
 
-Callback = Callable[[Any, Any, Any, Any, int, Any, int], int]
-
-
 def _callback(answer: Callable[[Host, Any, Any], None]) -> Any:
     def door(_data: Any, _context: Any, _type: Any, arguments: Any, _n: int, results: Any, _m: int) -> int:
         try:

@@ -142,7 +142,7 @@ class Outcome:
         fault: why it failed; None when it finished.
         finished: whether the program ended in an expression, a `return` or `sys.exit`: then None is its value
             and not an empty success.
-        bound: the names the program bound at top level, in order.
+        bound: the public names the program bound at top level, in order: no modules, none that begin with `_`.
         exit_code: what it gave to `sys.exit`; None when it did not.
         fuel: units spent.
         memory: peak bytes of the guest's heap; None where the engine cannot know.

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from codeact.engines import Answer, Doors, EngineUnavailable, Fault, Frame, Kind, Outcome, Refusal, Reply
 from codeact.limits import Limits
-from codeact.values import Uncrossable, from_guest
+from codeact.values import NODE, Uncrossable, from_guest
 from wasm_runtime.guest.codec import decode, encode
 
 try:
@@ -29,9 +29,6 @@ HEADER = 1_000_000
 
 ENCODED = 3
 """How much longer the encoding of a value may be than the value, at the most: escapes and marks."""
-
-PART = 8
-"""Bytes that any value counts for (see `codeact.values`)."""
 
 MANY = 10_000
 """Separators below which nobody looks whether they stand inside strings."""
@@ -214,7 +211,7 @@ def _refused(kind: str, message: str) -> str:
 
 def _bounded(text: str, limits: Limits, levels: int = 0) -> object:
     """Decode what a guest sent, after a look at its size and with its depth and content checked."""
-    if len(text) > ENCODED * limits.value_bytes or _parts(text) > limits.value_bytes // PART:
+    if len(text) > ENCODED * limits.value_bytes or _parts(text) > limits.value_bytes // NODE:
         msg = f"larger than the limit value_bytes={limits.value_bytes:,}"
         raise Uncrossable(msg)
     return from_guest(decode(text), depth=limits.value_depth + levels, size=limits.value_bytes)
