@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from codeact.limits import Limits
     from codeact.result import Call, Error, Result, Truncation, Usage
     from codeact.sandbox import Sandbox, run
+    from codeact.session import Session, Turn
     from codeact.tools import Tool, Toolset, tool
 
 __all__ = [
@@ -21,9 +22,11 @@ __all__ = [
     "Limits",
     "Result",
     "Sandbox",
+    "Session",
     "Tool",
     "Toolset",
     "Truncation",
+    "Turn",
     "Usage",
     "engine_names",
     "run",
@@ -39,9 +42,11 @@ _HOMES = {
     "Limits": "limits",
     "Result": "result",
     "Sandbox": "sandbox",
+    "Session": "session",
     "Tool": "tools",
     "Toolset": "tools",
     "Truncation": "result",
+    "Turn": "session",
     "Usage": "result",
     "engine_names": "engines",
     "run": "sandbox",

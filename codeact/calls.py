@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import hashlib
 import logging
 import math
 import threading
@@ -18,11 +17,14 @@ from codeact.limits import Limits
 from codeact.portal import Contained, Portal
 from codeact.result import Call, State
 from codeact.tools import BadArguments, Tool, Toolset
-from codeact.values import Uncrossable, encode, from_host
+from codeact.values import Uncrossable, digest_of, from_host
 from codeact.workers import workers
 from wasm_runtime.guest.faults import NAME, unknown_tool
 
 log = logging.getLogger("codeact")
+
+DIGITS = 16
+"""Hexadecimal digits of a digest that a receipt shows."""
 
 MESSAGE = 1000
 """Characters of a host exception's text that the program sees."""
@@ -62,7 +64,7 @@ class Door:
             kwargs: keyword arguments, plain values.
         """
         try:
-            digest = _digest(args, kwargs, self._limits)
+            digest = digest_of(args, kwargs, self._limits.value_depth)[:DIGITS]
             return self._begin(name, digest, lambda begun: self._answer(name, args, kwargs, begun))
         except BaseException as error:  # noqa: BLE001 - a guest must never see our own frames
             return self.end(_broken(error))
@@ -238,11 +240,6 @@ def _broken(error: BaseException) -> Fault:
 
 def _shortened(name: str) -> str:
     return name if len(name) <= NAME else f"{name[:NAME]}…"
-
-
-def _digest(args: tuple[object, ...], kwargs: dict[str, object], limits: Limits) -> str:
-    text = encode([list(args), kwargs], limits.value_depth + 3)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _told(error: BaseException) -> str:

@@ -8,16 +8,18 @@ import hashlib
 import itertools
 import logging
 import os
+import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from codeact.calls import Door
-from codeact.engines import Doors, Engine, Face, Fault, Frame, Outcome
+from codeact.engines import Doors, Engine, Face, Fault, Frame, Instance, Outcome, Program
 from codeact.errors import build
 from codeact.limits import Limits
 from codeact.output import Output
-from codeact.portal import Portal
+from codeact.portal import Portal, own_loop, portal_to
 from codeact.result import Result, Usage
 from codeact.tools import Toolset
 from codeact.workers import workers
@@ -32,6 +34,10 @@ NAMED = 20
 """Names that a note lists."""
 
 
+GRACE = 0.2
+"""Seconds that a guest gets to notice its deadline, before the run is abandoned."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """What every run of a sandbox shares."""
@@ -42,17 +48,127 @@ class Grant:
     limits: Limits
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run takes place that is one of a session's.
+
+    Attributes:
+        instance: the session's world, which outlives the run.
+        earlier: the texts of the programs that ran in it before.
+        tap: puts what passes through the doors on a tape, or takes it from one.
+    """
+
+    instance: Instance
+    earlier: tuple[str, ...]
+    tap: Callable[[Doors], Doors]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run that is over.
+
+    Attributes:
+        result: what it gave.
+        outcome: what the engine said; None when the run was abandoned and may still use its world.
+    """
+
+    result: Result
+    outcome: Outcome | None
+
+
+def complete(grant: Grant, source: str, place: Place | None = None) -> Ended:
+    """Run a program and wait for its end, no longer than the limit `timeout`.
+
+    Args:
+        grant: what it may use.
+        source: its text.
+        place: the session's world; without one it gets a fresh world, which ends with it.
+
+    Raises:
+        TypeError: `source` is no string.
+        RuntimeError: called inside a running event loop, which it would hold.
+    """
+    if _inside_a_loop():
+        msg = "run would hold the running event loop; use its twin: await sandbox.run_async(code)"
+        raise RuntimeError(msg)
+    waiting = threading.Lock()
+    waiting.acquire()
+    run = Execution(grant, _checked(source), own_loop, place).start(waiting.release)
+    try:
+        if not waiting.acquire(timeout=run.left()) and not run.door.expire():
+            waiting.acquire(timeout=GRACE)
+    except BaseException:
+        run.abandon()
+        raise
+    return run.ended()
+
+
+async def complete_async(grant: Grant, source: str, place: Place | None = None) -> Ended:
+    """The same without holding the event loop; async tools run on this loop. Cancelling it stops the guest.
+
+    Raises:
+        TypeError: `source` is no string.
+    """
+    import asyncio  # noqa: PLC0415 - most of what an import of this module would cost
+
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+
+    def finished() -> None:
+        try:
+            loop.call_soon_threadsafe(done.set)
+        except RuntimeError:  # the loop was closed before an abandoned run came to its end
+            return
+
+    async def within(seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(done.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    run = Execution(grant, _checked(source), portal_to(loop), place).start(finished)
+    try:
+        if not await within(run.left()) and not run.door.expire():
+            await within(GRACE)
+    except BaseException:
+        run.abandon()
+        raise
+    return run.ended()
+
+
+def _checked(source: object) -> str:
+    if not isinstance(source, str):
+        msg = f"code: expected the program as a str, got {type(source).__name__}"
+        raise TypeError(msg)
+    return str.__str__(source)
+
+
+def _inside_a_loop() -> bool:
+    running = getattr(sys.modules.get("asyncio"), "get_running_loop", None)
+    if running is None:  # not imported, or just being imported by another thread: nobody can run a loop here
+        return False
+    try:
+        running()
+    except RuntimeError:
+        return False
+    return True
+
+
 class Execution:
     """One run. It happens on a worker, while the caller waits as long as it likes and then takes the result."""
 
-    def __init__(self, grant: Grant, source: str, portal: Portal) -> None:
+    def __init__(self, grant: Grant, source: str, portal: Portal, place: Place | None) -> None:
         self._grant = grant
         self._source = source
+        self._place = place
         self._started = time.monotonic()
         self._deadline = self._started + grant.limits.timeout
         self.door = Door(grant.tools, grant.limits, self._deadline, portal)
         self._output = Output(grant.limits.output)
+        self._lock = threading.Lock()
         self._outcome: Outcome | None = None
+        self._abandoned = False
 
     def start(self, finished: Callable[[], None]) -> Execution:
         """Start it; `finished` is called on the worker when it has come to its end."""
@@ -84,14 +200,27 @@ class Execution:
         """Seconds until the deadline, at least zero."""
         return max(0.0, self._deadline - time.monotonic())
 
-    def result(self) -> Result:
+    def abandon(self) -> None:
+        """End it without a result; its world is destroyed when it has left it."""
+        self.door.close()
+        with self._lock:
+            self._abandoned = self._outcome is None
+
+    def ended(self) -> Ended:
         """The result, or what is known of it when the run is abandoned at its deadline. It ends the run."""
         stop = self.door.stop
-        self.door.close()
-        outcome = self._outcome or Outcome(fault=stop or Fault("host", "RuntimeError", "the run gave no outcome"))
+        self.abandon()
+        reason = stop or Fault("host", "RuntimeError", "the run gave no outcome")
+        return Ended(self._result(self._outcome or Outcome(fault=reason)), None if self._abandoned else self._outcome)
+
+    def _result(self, outcome: Outcome) -> Result:
         calls = self.door.calls
         wall = time.monotonic() - self._started
-        error = None if outcome.fault is None else build(outcome.fault, self._source)
+        error = (
+            None
+            if outcome.fault is None
+            else build(outcome.fault, self._source, self._place.earlier if self._place else ())
+        )
         return Result(
             ok=error is None,
             value=outcome.value if error is None else None,
@@ -112,7 +241,6 @@ class Execution:
 
     def _execute(self, finished: Callable[[], None]) -> None:
         doors = Doors(
-            faces=self._grant.faces,
             call=self.door.call,
             refuse=self.door.refuse,
             write=self._write,
@@ -123,17 +251,24 @@ class Execution:
         )
         instance = None
         try:
-            instance = self._grant.engine.open(doors, self._grant.limits)
-            outcome = instance.run(self._source)
+            if self._place is None:
+                instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
+                outcome = instance.run(Program(self._source), doors)
+            else:
+                instance = self._place.instance
+                program = Program(self._source, len(self._place.earlier) + 1)
+                outcome = instance.run(program, self._place.tap(doors))
             stop = self.door.stop
         except BaseException as error:  # noqa: BLE001 - an engine that fails is data too
             outcome, stop = Outcome(fault=_engine_failed(self._grant.engine, error)), None
         # The door is shut before anybody is told, and the world torn down after: what still runs then finds
         # no door, and nobody waits for it.
         self.door.close()
-        self._outcome = outcome if stop is None else _stopped(outcome, stop)
+        with self._lock:
+            self._outcome = outcome if stop is None else _stopped(outcome, stop)
+            ends = self._place is None or self._abandoned
         finished()
-        if instance is not None:
+        if instance is not None and ends:
             instance.close()
 
     def _write(self, text: str) -> Fault | None:
@@ -147,7 +282,7 @@ def _stopped(outcome: Outcome, stop: Fault) -> Outcome:
     """The outcome of a run that the host stopped: whatever the program reports, the host's reason stands."""
     frames = stop.frames or (outcome.fault.frames if outcome.fault else ())
     fault = replace(stop, frames=frames, omitted=outcome.fault.omitted if outcome.fault and not stop.frames else 0)
-    return Outcome(fault=fault, bound=outcome.bound, fuel=outcome.fuel, memory=outcome.memory)
+    return replace(outcome, value=None, fault=fault, finished=False, exit_code=None)
 
 
 def _unfit(source: str, limits: Limits) -> Fault | None:

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable
+from collections.abc import Iterable
 
 from codeact.declarations import face
-from codeact.engines import load
-from codeact.execution import Execution, Grant
+from codeact.engines import Engine, load
+from codeact.execution import Grant, complete, complete_async
 from codeact.limits import Limits
-from codeact.portal import Portal, own_loop, portal_to
 from codeact.result import Result
+from codeact.session import Session, Turn
 from codeact.tools import Granted, Toolset
-
-GRACE = 0.2
-"""Seconds that a guest gets to notice its deadline, before the run is abandoned."""
 
 
 class Sandbox:
     """An empty world for model-written programs, which holds the tools granted and nothing else.
 
-    Every run gets a fresh world. A sandbox may be used from many threads at once.
+    Every run gets a fresh world; a `session` keeps one for several. A sandbox may be used from many threads at once.
     """
 
-    def __init__(self, tools: Granted = (), *, engine: str = "wasm", limits: Limits | None = None) -> None:
+    def __init__(self, tools: Granted = (), *, engine: str | Engine = "wasm", limits: Limits | None = None) -> None:
         """Set a sandbox up. The first use of `wasm` on a machine compiles its guest, which takes some seconds.
 
         Args:
             tools: tools or typed functions, or a mapping of names to them.
             engine: `wasm`, the boundary, for programs that nobody vouches for; or `restricted`, which is fast
-                and stops accidents, and is no security boundary.
+                and stops accidents, and is no security boundary; or an engine of your own.
             limits: what one run may use.
 
         Raises:
@@ -38,15 +33,16 @@ class Sandbox:
             TypeError: an argument is of the wrong type, or a tool is not annotated.
             EngineUnavailable: the engine cannot be set up here. No other engine is used in its place.
         """
-        if not isinstance(engine, str):
-            msg = f"engine={engine!r}: expected the name of an engine"
+        if not isinstance(engine, (str, Engine)):
+            msg = f"engine={engine!r}: expected the name of an engine, or a codeact.Engine"
             raise TypeError(msg)
         if limits is not None and not isinstance(limits, Limits):
             msg = f"limits={limits!r}: expected codeact.Limits"
             raise TypeError(msg)
         toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
         faces = tuple(face(tool) for tool in toolset.values())
-        self._grant = Grant(load(engine), toolset, faces, limits or Limits())
+        made = load(engine) if isinstance(engine, str) else engine
+        self._grant = Grant(made, toolset, faces, limits or Limits())
 
     def __repr__(self) -> str:
         return f"<Sandbox on {self.engine} with {', '.join(self.tools) or 'no tools'}>"
@@ -76,19 +72,7 @@ class Sandbox:
             TypeError: `code` is no string.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
-        if _inside_a_loop():
-            msg = "Sandbox.run would hold the running event loop; use: await sandbox.run_async(code)"
-            raise RuntimeError(msg)
-        waiting = threading.Lock()
-        waiting.acquire()
-        run = self._begin(code, own_loop, waiting.release)
-        try:
-            if not waiting.acquire(timeout=run.left()) and not run.door.expire():
-                waiting.acquire(timeout=GRACE)
-        except BaseException:
-            run.door.close()
-            raise
-        return run.result()
+        return complete(self._grant, code).result
 
     async def run_async(self, code: str) -> Result:
         """Run a program without holding the event loop; async tools run on this loop.
@@ -101,49 +85,19 @@ class Sandbox:
         Raises:
             TypeError: `code` is no string.
         """
-        import asyncio  # noqa: PLC0415 - most of what an import of this module would cost
+        return (await complete_async(self._grant, code)).result
 
-        loop = asyncio.get_running_loop()
-        done = asyncio.Event()
+    def session(self, *, tenant: str | None = None, history: Iterable[Turn] = ()) -> Session:
+        """One world for many programs: what one leaves behind, the next one finds.
 
-        def finished() -> None:
-            try:
-                loop.call_soon_threadsafe(done.set)
-            except RuntimeError:  # the loop was closed before an abandoned run came to its end
-                return
+        Args:
+            tenant: whose it is. Nothing of it is ever seen by another session.
+            history: the turns of an earlier session, for `Session.restore`.
 
-        async def within(seconds: float) -> bool:
-            try:
-                await asyncio.wait_for(done.wait(), seconds)
-            except TimeoutError:
-                return False
-            return True
-
-        run = self._begin(code, portal_to(loop), finished)
-        try:
-            if not await within(run.left()) and not run.door.expire():
-                await within(GRACE)
-        except BaseException:
-            run.door.close()
-            raise
-        return run.result()
-
-    def _begin(self, code: str, portal: Portal, finished: Callable[[], None]) -> Execution:
-        if not isinstance(code, str):
-            msg = f"code: expected the program as a str, got {type(code).__name__}"
-            raise TypeError(msg)
-        return Execution(self._grant, str.__str__(code), portal).start(finished)
-
-
-def _inside_a_loop() -> bool:
-    running = getattr(sys.modules.get("asyncio"), "get_running_loop", None)
-    if running is None:  # not imported, or just being imported by another thread: nobody can run a loop here
-        return False
-    try:
-        running()
-    except RuntimeError:
-        return False
-    return True
+        Raises:
+            TypeError: `tenant` is no string.
+        """
+        return Session(self._grant, tenant, history)
 
 
 def run(code: str, tools: Granted = (), *, timeout: float = 2.0, engine: str = "wasm") -> Result:

@@ -9,6 +9,7 @@ and Enums.
 
 from __future__ import annotations
 
+import hashlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
@@ -319,6 +320,17 @@ def _model_fields(model: BaseModel) -> Iterator[tuple[str, object]]:
     for name in kind.model_computed_fields:
         yield name, getattr(model, name)
     yield from (model.model_extra or {}).items()
+
+
+def digest_of(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str:
+    """The SHA-256 of a call's arguments as they are encoded, hexadecimal.
+
+    Args:
+        args: positional arguments, plain values.
+        kwargs: keyword arguments, plain values.
+        depth: how many levels of nesting one of them may have.
+    """
+    return hashlib.sha256(encode([list(args), kwargs], depth + 3).encode()).hexdigest()
 
 
 def printable(text: str) -> str:

@@ -143,7 +143,7 @@ _EpochCallback = ctypes.CFUNCTYPE(
 def _at_tick(_context: Any, _data: Any, delta: Any, kind: Any) -> int:
     try:
         host = room.host
-        if host is None or host.stopped():
+        if host is not None and host.stopped():  # while a world is made there is nobody to ask yet
             return end()
         delta[0] = 1
         kind[0] = 0  # go on until the next tick

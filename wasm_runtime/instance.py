@@ -22,6 +22,9 @@ memory it needs; it asked libc for what does not exist in the room; or CPython i
 
 _CRASH: Reason = "crash"
 
+_TO_START = 1_000_000_000
+"""Units of fuel for making a world; it takes a few thousand."""
+
 
 class Trap(Exception):
     """A guest ended without an answer, and its instance is dead.
@@ -40,28 +43,25 @@ class Trap(Exception):
 class Instance:
     """One world. It is used by one thread at a time, and dead after a trap."""
 
-    def __init__(self, machine: Machine, host: Host, *, fuel: int, memory: int) -> None:
+    def __init__(self, machine: Machine, *, memory: int) -> None:
         """Make a world.
 
         Args:
             machine: the machine it runs on.
-            host: who stands behind its doors.
-            fuel: units it may spend in all.
             memory: bytes of linear memory it may have, its own interpreter included.
 
         Raises:
             Trap: `memory` is less than the interpreter itself needs.
         """
         self._machine = machine
-        self._host = host
-        self._fuel = fuel
+        self._fuel = _TO_START
         self._store = Store(machine.engine)
         try:
             self._store.set_limits(memory_size=memory, memories=8, tables=16, instances=64, table_elements=200_000)
-            self._store.set_fuel(fuel)
+            self._store.set_fuel(_TO_START)
             self._store.set_epoch_deadline(1)
             ffi.wasmtime_store_epoch_deadline_callback(self._store.ptr(), at_tick, None, nothing)
-            with self._entered():
+            with self._entered(None):
                 instance = machine.linker.instantiate(self._store, machine.component)
             entry = instance.get_func(self._store, machine.entry)
             size = instance.get_func(self._store, machine.memory)
@@ -74,17 +74,24 @@ class Instance:
         self._size = size._func  # noqa: SLF001 - as below
         self._function = entry._func  # noqa: SLF001 - the public call reads every type again, 60 us a call
 
-    def run(self, request: str) -> str:
+    def run(self, request: str, host: Host, fuel: int) -> str:
         """Hand a request to the guest and wait for its answer.
+
+        Args:
+            request: what the guest is asked.
+            host: who stands behind its doors meanwhile.
+            fuel: units it may spend.
 
         Raises:
             Trap: it gave none.
         """
         parameter = (ffi.wasmtime_component_val_t * 1)()
         result = ffi.wasmtime_component_val_t()
+        self._fuel = fuel
+        self._store.set_fuel(fuel)
         try:
             put(parameter[0], request)
-            with self._entered():
+            with self._entered(host):
                 error = ffi.wasmtime_component_func_call(
                     ctypes.byref(self._function),
                     self._store._context(),  # noqa: SLF001 - see __init__
@@ -95,15 +102,15 @@ class Instance:
                 )
             if error:
                 raise _trap(WasmtimeError._from_ptr(error))  # noqa: SLF001 - the binding's only way to take an error
-            answer = read(result, self._host.longest)
+            answer = read(result, host.longest)
             ffi.wasmtime_component_val_delete(ctypes.byref(result))
             return answer
         finally:
             ffi.wasmtime_component_val_delete(ctypes.byref(parameter[0]))
 
     @contextlib.contextmanager
-    def _entered(self) -> Iterator[None]:
-        outer, room.host = room.host, self._host
+    def _entered(self, host: Host | None) -> Iterator[None]:
+        outer, room.host = room.host, host
         try:
             with self._machine.ticker:
                 yield
@@ -112,14 +119,14 @@ class Instance:
 
     @property
     def fuel(self) -> int:
-        """Units spent so far."""
+        """Units spent since the last run began."""
         return self._fuel - self._store.get_fuel()
 
     @property
     def memory(self) -> int | None:
         """Bytes of linear memory, which only grows; None once the instance is dead."""
         result = ffi.wasmtime_component_val_t()
-        with self._entered():
+        with self._entered(None):
             error = ffi.wasmtime_component_func_call(
                 ctypes.byref(self._size),
                 self._store._context(),  # noqa: SLF001 - see __init__

@@ -1,7 +1,8 @@
 """The seam between a sandbox and what runs the program.
 
-An engine is handed doors and limits and gives back an instance; an instance runs a program and gives back
-an outcome. Engines know nothing about tools beyond the doors, and nothing about results beyond the outcome.
+An engine is handed what a world may hold and gives back an instance; an instance runs programs, one after the
+other, each behind doors of its own, and gives back an outcome for each. Engines know nothing about tools beyond
+the doors, and nothing about results beyond the outcome.
 Engines of others register under the entry point group `codeact.engines`.
 """
 
@@ -28,10 +29,17 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame of the program's own traceback: `line` counts from 1 in the text the model wrote."""
+    """One frame of the program's own traceback: `line` counts from 1 in the text the model wrote.
+
+    Attributes:
+        line: the line.
+        function: the function it is in; `<module>` at top level.
+        program: the earlier program of the session whose text it is, by its number; 0 for the one that runs.
+    """
 
     line: int
     function: str
+    program: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +114,25 @@ Reply = Answer | Refusal | Stop
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """What an instance is to run.
+
+    Attributes:
+        source: its text.
+        number: its place among the programs of one world, from 1. Frames of earlier ones are told by it.
+    """
+
+    source: str
+    number: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Doors:
     """Everything a program can reach outside itself.
 
     The functions never raise and may be called from any thread.
 
     Attributes:
-        faces: the tools granted.
         call: the one door to them: name, positional and keyword arguments as plain values, to a reply.
         refuse: puts a call on record whose arguments could not even be read: name and reason, to a reply.
         write: takes printed text; gives None, or why the program must end when it has printed too much.
@@ -120,10 +140,9 @@ class Doors:
             intervals (every few milliseconds of guest time) and when a call comes back.
         now: the wall clock, nanoseconds since the epoch.
         monotonic: a clock that never goes back, nanoseconds.
-        seed: 32 bytes from which the program's randomness is drawn.
+        seed: 32 bytes from which the randomness of a world is drawn. The doors of its first program count.
     """
 
-    faces: tuple[Face, ...]
     call: Callable[[str, tuple[object, ...], dict[str, object]], Reply]
     refuse: Callable[[str, str], Reply]
     write: Callable[[str], Fault | None]
@@ -143,6 +162,7 @@ class Outcome:
         finished: whether the program ended in an expression, a `return` or `sys.exit`: then None is its value
             and not an empty success.
         bound: the public names the program bound at top level, in order: no modules, none that begin with `_`.
+        unbound: public names of earlier programs that it deleted.
         exit_code: what it gave to `sys.exit`; None when it did not.
         fuel: units spent.
         memory: peak bytes of the guest's heap; None where the engine cannot know.
@@ -152,16 +172,25 @@ class Outcome:
     fault: Fault | None = None
     finished: bool = False
     bound: tuple[str, ...] = ()
+    unbound: tuple[str, ...] = ()
     exit_code: int | None = None
     fuel: int = 0
     memory: int | None = None
 
 
 class Instance(Protocol):
-    """One world. It is used by one thread at a time."""
+    """One world. It is used by one thread at a time, not always the same one."""
 
-    def run(self, source: str) -> Outcome:
-        """Run a program. Never raises for anything the program does."""
+    @property
+    def alive(self) -> bool:
+        """Whether it can run another program, with the names that the earlier ones have bound."""
+        ...
+
+    def run(self, program: Program, doors: Doors) -> Outcome:
+        """Run a program. Never raises for anything the program does.
+
+        A fault of kind `syntax` means that nothing of it was run.
+        """
         ...
 
     def close(self) -> None:
@@ -175,8 +204,12 @@ class Engine(Protocol):
 
     name: str
 
-    def open(self, doors: Doors, limits: Limits) -> Instance:
-        """Make a fresh world with these doors.
+    def open(self, faces: tuple[Face, ...], limits: Limits) -> Instance:
+        """Make a fresh world.
+
+        Args:
+            faces: the tools that its programs see.
+            limits: what each of them may use.
 
         Raises:
             EngineUnavailable: the engine cannot be set up here. There is no falling back to another one.

@@ -12,7 +12,19 @@ import re
 from dataclasses import replace
 from typing import Any, cast
 
-from codeact.engines import Answer, Doors, EngineUnavailable, Fault, Frame, Kind, Outcome, Refusal, Reply
+from codeact.engines import (
+    Answer,
+    Doors,
+    EngineUnavailable,
+    Face,
+    Fault,
+    Frame,
+    Kind,
+    Outcome,
+    Program,
+    Refusal,
+    Reply,
+)
 from codeact.limits import Limits
 from codeact.values import NODE, Uncrossable, from_guest
 from wasm_runtime.guest.codec import decode, encode
@@ -57,36 +69,46 @@ class WasmEngine:
             msg = f"engine='wasm': {error}"
             raise EngineUnavailable(msg) from error
 
-    def open(self, doors: Doors, limits: Limits) -> WasmInstance:
+    def open(self, faces: tuple[Face, ...], limits: Limits) -> WasmInstance:
         """Make a fresh world."""
-        return WasmInstance(self.machine, doors, limits, limits.fuel or self.default_fuel)
+        return WasmInstance(self.machine, faces, limits, limits.fuel or self.default_fuel)
 
 
 class WasmInstance:
     """One world inside wasmtime."""
 
-    def __init__(self, machine: Machine, doors: Doors, limits: Limits, fuel: int) -> None:
-        self._doors = doors
+    def __init__(self, machine: Machine, faces: tuple[Face, ...], limits: Limits, fuel: int) -> None:
+        self._faces = faces
         self._limits = limits
         self._fuel = fuel
         self._instance: Instance | None = None
-        self._room = _Room(doors, limits)
+        self._opened = False
         self._unfit: Fault | None = None
         try:
-            self._instance = Instance(machine, self._room, fuel=fuel, memory=limits.memory)
+            self._instance = Instance(machine, memory=limits.memory)
         except Trap as trap:
-            self._unfit = self._fault(trap)
+            self._unfit = self._fault(trap, 0)
 
-    def run(self, source: str) -> Outcome:
+    @property
+    def alive(self) -> bool:
+        """Whether it can run another program."""
+        return self._instance is not None
+
+    def run(self, program: Program, doors: Doors) -> Outcome:
         """Run a program; see `codeact.engines.Instance`."""
-        if self._instance is None:
-            return Outcome(fault=self._unfit)
+        instance = self._instance
+        if instance is None:
+            return Outcome(fault=self._unfit or Fault("host", "RuntimeError", "this world is closed"))
+        room = _Room(doors, self._limits)
         try:
-            answer = self._instance.run(self._request(source))
+            answer = instance.run(self._request(program, doors), room, self._fuel)
         except Trap as trap:
-            return Outcome(fault=self._fault(trap), fuel=self._instance.fuel)
-        fuel = self._instance.fuel
-        return replace(self._outcome(answer, fuel), memory=self._instance.memory)
+            fault = self._fault(trap, room.line)
+            spent = instance.fuel
+            self.close()
+            return Outcome(fault=fault, fuel=spent)
+        fuel = instance.fuel
+        return replace(self._outcome(answer, fuel, program.number), memory=instance.memory)
 
     def close(self) -> None:
         """Destroy the world."""
@@ -94,22 +116,23 @@ class WasmInstance:
             self._instance.close()
             self._instance = None
 
-    def _request(self, source: str) -> str:
-        return json.dumps(
-            {
-                "source": source,
-                "tools": [[face.name, face.signature, face.doc, face.awaitable] for face in self._doors.faces],
-                "seed": self._doors.seed.hex(),
+    def _request(self, program: Program, doors: Doors) -> str:
+        request: dict[str, object] = {"source": program.source, "number": program.number}
+        if not self._opened:
+            self._opened = True
+            request["opening"] = {
+                "tools": [[face.name, face.signature, face.doc, face.awaitable] for face in self._faces],
+                "seed": doors.seed.hex(),
                 "stack": self._limits.stack,
                 "depth": self._limits.value_depth,
             }
-        )
+        return json.dumps(request)
 
-    def _outcome(self, answer: str, fuel: int) -> Outcome:
+    def _outcome(self, answer: str, fuel: int, number: int) -> Outcome:
         end = answer.find("\n", 0, HEADER)
         try:
             header = json.loads(answer[:end] if end >= 0 else answer[:HEADER])
-            outcome = _read(header, fuel)
+            outcome = _read(header, fuel, number)
             if outcome.fault is not None:
                 return replace(outcome, fault=self._named(outcome.fault))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
@@ -118,10 +141,10 @@ class WasmInstance:
         try:
             value = _bounded(answer[end + 1 :], self._limits) if end >= 0 else None
         except Uncrossable as error:
-            return Outcome(fault=Fault("value", "TypeError", str(error)), fuel=fuel)
+            return replace(outcome, fault=Fault("value", "TypeError", str(error)))
         except (ValueError, RecursionError) as error:
-            return Outcome(fault=Fault("value", "TypeError", f"value: {error}"), fuel=fuel)
-        return Outcome(value, None, outcome.finished, outcome.bound, outcome.exit_code, fuel)
+            return replace(outcome, fault=Fault("value", "TypeError", f"value: {error}"))
+        return replace(outcome, value=value)
 
     def _named(self, fault: Fault) -> Fault:
         """The fault with the limit it has met named: the interpreter inside does not know whose limit it is."""
@@ -134,7 +157,7 @@ class WasmInstance:
                 return fault
         return replace(fault, message=limit)
 
-    def _fault(self, trap: Trap) -> Fault:
+    def _fault(self, trap: Trap, line: int) -> Fault:
         match trap.reason:
             case "fuel":
                 return Fault("fuel", "FuelExhausted", f"the program used up its {self._fuel:,} units (limit fuel)")
@@ -148,7 +171,6 @@ class WasmInstance:
                 return Fault("denied", "PermissionError", text, hint="use the tools; there is nothing else here")
             case "stopped":
                 # The host knows why; where, it knows only when the guest was at a door.
-                line = self._room.line
                 frames = (Frame(line, "<module>"),) if 0 < line < _LARGEST else ()
                 return Fault("host", "RuntimeError", "the run was stopped", frames)
             case _:
@@ -239,26 +261,38 @@ def _arguments(decoded: object) -> tuple[tuple[object, ...], dict[str, object]]:
     raise ValueError(msg)
 
 
-def _read(header: Any, fuel: int) -> Outcome:
+def _read(header: Any, fuel: int, number: int) -> Outcome:
     """The guest's own account of a run, taken only as far as it has the right shape."""
-    bound = header["bound"]
     code = header["exit"]
-    if type(bound) is not list or not all(type(name) is str for name in bound) or type(code) not in {int, type(None)}:
+    if type(code) not in {int, type(None)}:
         raise TypeError
-    fault = None if header["fault"] is None else _reported(header["fault"])
-    return Outcome(None, fault, header["finished"] is True, tuple(bound), code, fuel)
+    fault = None if header["fault"] is None else _reported(header["fault"], number)
+    bound, unbound = _names(header["bound"]), _names(header["unbound"])
+    return Outcome(None, fault, header["finished"] is True, bound, unbound, code, fuel)
 
 
-def _reported(fault: Any) -> Fault:
+def _names(names: Any) -> tuple[str, ...]:
+    if type(names) is not list or not all(type(name) is str for name in names):
+        raise TypeError
+    return tuple(names)
+
+
+def _reported(fault: Any, number: int) -> Fault:
     kind, offset = fault["kind"], fault["offset"]
     return Fault(
         kind if type(kind) is str and kind in _REPORTED else "runtime",
         _text(fault["type"], 200),
         _text(fault["message"], 4000),
-        tuple(Frame(_number(line), _text(function, 200)) for line, function in fault["frames"][:50]),
+        tuple(_frame(frame, number) for frame in fault["frames"][:50]),
         None if offset is None else _number(offset),
         omitted=_number(fault["omitted"]),
     )
+
+
+def _frame(frame: Any, number: int) -> Frame:
+    line, function, program = frame
+    earlier = program if 0 < _number(program) < number else 0
+    return Frame(_number(line), _text(function, 200), earlier)
 
 
 def _text(value: object, longest: int) -> str:

@@ -47,16 +47,17 @@ class Room:
         self._faces = [
             [name, f"{name}(...)", tool.__doc__ or "", name.startswith("async_")] for name, tool in tools.items()
         ]
-        self._instance = Instance(machine, self, fuel=10**12, memory=2**29)
+        self._instance = Instance(machine, memory=2**29)
 
     def run(self, source: str, *, stack: int = 1000, seed: bytes = SEED) -> Reply:
         """Run a program on a thread with room for a deep stack. The end of the world is a `Trap`."""
-        request = json.dumps({"source": source, "tools": self._faces, "seed": seed.hex(), "stack": stack, "depth": 100})
+        opening = {"tools": self._faces, "seed": seed.hex(), "stack": stack, "depth": 100}
+        request = json.dumps({"source": source, "number": 1, "opening": opening})
         outcome: list[Any] = []
 
         def work() -> None:
             try:
-                outcome.append(self._instance.run(request))
+                outcome.append(self._instance.run(request, self, 10**12))
             except BaseException as error:  # noqa: BLE001 - carried to the caller's thread
                 outcome.append(error)
 

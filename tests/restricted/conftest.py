@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from codeact.engines import Answer, Doors, Face, Fault, Outcome, Refusal, Reply, Stop
+from codeact.engines import Answer, Doors, Face, Fault, Outcome, Program, Refusal, Reply, Stop
 from codeact.engines.restricted.engine import RestrictedEngine, RestrictedInstance
 from codeact.limits import Limits
 
@@ -34,11 +34,12 @@ class House:
     until: float = 0.0
 
     def open(self) -> RestrictedInstance:
+        return RestrictedEngine().open(self.faces, self.limits)
+
+    def run(self, instance: RestrictedInstance, source: str, number: int = 1) -> Outcome:
         self.until = time.monotonic() + self.seconds
-        doors = Doors(
-            self.faces, self.call, self.refuse, self.write, self.interrupted, lambda: NOW, lambda: 7, bytes(range(32))
-        )
-        return RestrictedEngine().open(doors, self.limits)
+        doors = Doors(self.call, self.refuse, self.write, self.interrupted, lambda: NOW, lambda: 7, bytes(range(32)))
+        return instance.run(Program(source, number), doors)
 
     @property
     def text(self) -> str:
@@ -101,7 +102,7 @@ def run() -> Run:
         house = House(Limits(**limits), seconds, faces)
         instance = house.open()
         try:
-            return Ran(instance.run(source), house)
+            return Ran(house.run(instance, source), house)
         finally:
             instance.close()
 

@@ -287,7 +287,7 @@ def test_the_host_s_decimal_context_stays(house):
             "decimal.getcontext().prec = 3",
             "str(decimal.Decimal(1) / 3)",
         )
-        *_, last = [instance.run(program) for program in programs]
+        *_, last = [house.run(instance, program, number) for number, program in enumerate(programs, 1)]
         instance.close()
         assert (last.value, host.prec, any(host.flags.values())) == ("0.333", 11, False)
 

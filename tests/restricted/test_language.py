@@ -166,8 +166,8 @@ def test_exit(run, program, code, failed):
 def test_names_stay_between_runs_of_one_world(run):
     house = run("1").house
     instance = house.open()
-    assert instance.run("x = 1\ndef f(): return x + 1").fault is None
-    second = instance.run("y = f()\ny")
+    assert house.run(instance, "x = 1\ndef f(): return x + 1").fault is None
+    second = house.run(instance, "y = f()\ny", 2)
     assert (second.value, second.bound) == (2, ("y",))
     instance.close()
     instance.close()

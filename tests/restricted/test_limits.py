@@ -313,8 +313,8 @@ def test_comparing_texts_ends_with_its_run(run):
 class TestMeter:
     def meter(self, fuel: int, faults: list[Fault | None] | None = None) -> Meter:
         waiting = faults or []
-        made = Meter(Limits(), fuel, lambda: waiting[-1] if waiting else None)
-        made.start()
+        made = Meter(Limits(), fuel)
+        made.start(lambda: waiting[-1] if waiting else None)
         return made
 
     def test_it_keeps_failing_once_spent(self):
@@ -334,7 +334,7 @@ class TestMeter:
         meter.finish()
         with pytest.raises(Stopped):
             meter.tick()
-        meter.start()
+        meter.start(lambda: None)
         assert meter.tick()
         assert meter.fuel == 1
         meter.finish()

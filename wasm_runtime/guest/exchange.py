@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import builtins
 import json
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from . import codec, console, entropy, faults, interpreter, loop, tools
 
 
-class Request(TypedDict):
-    """One program and what it may use.
+class Opening(TypedDict):
+    """What a world is told with its first program.
 
     Attributes:
-        source: the text of the program.
         tools: of each tool the name, signature, doc, and whether its calls are awaited.
         seed: 32 bytes of randomness, hexadecimal.
         stack: frames of recursion.
         depth: levels of nesting in a value that crosses.
     """
 
-    source: str
     tools: list[tuple[str, str, str, bool]]
     seed: str
     stack: int
     depth: int
+
+
+class Request(TypedDict):
+    """One program.
+
+    Attributes:
+        source: the text of the program.
+        number: its place among the programs of this world, from 1.
+        opening: comes with the first program only.
+    """
+
+    source: str
+    number: int
+    opening: NotRequired[Opening]
 
 
 # `loads` would look for white space around the text, with an expression that fresh worlds have to warm up.
@@ -40,17 +52,24 @@ def run(text: str) -> str:
         return _reply(interpreter.Ending(error=error))
 
 
+_depth = 0
+
+
 def _run(request: Request) -> str:
-    depth = request["depth"]
+    global _depth  # noqa: PLW0603  # one room, one state
     console.reset()
     loop.reset()
-    entropy.reseed(bytes.fromhex(request["seed"]))
-    builtins.tools = tools.granted(request["tools"], depth)  # type: ignore[attr-defined]
-    ending = interpreter.run(request["source"], request["stack"])
+    opening = request.get("opening")
+    if opening is not None:
+        _depth = opening["depth"]
+        entropy.reseed(bytes.fromhex(opening["seed"]))
+        builtins.tools = tools.granted(opening["tools"], _depth)  # type: ignore[attr-defined]
+        interpreter.limit(opening["stack"])
+    ending = interpreter.run(request["source"], request["number"])
     value = "null"
     if ending.error is None and ending.value is not None:
         try:
-            value = codec.encode(ending.value, depth)
+            value = codec.encode(ending.value, _depth)
         except BaseException as error:  # noqa: BLE001  # the program's own classes take part in this
             ending.error = error
     console.flush()
@@ -61,6 +80,7 @@ def _reply(ending: interpreter.Ending, value: str = "null") -> str:
     head = {
         "finished": ending.finished,
         "bound": ending.bound,
+        "unbound": ending.unbound,
         "exit": ending.exit_code,
         "fault": None if ending.error is None else _fault(ending, ending.error),
     }

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from types import TracebackType
 from typing import TypeGuard
 
-from .program import FILENAME, FUNCTION
+from .program import FUNCTION, number_of
 
 MESSAGE = 2000
 """Characters of an exception's text that are kept."""
@@ -31,13 +31,14 @@ def describe(error: BaseException) -> dict[str, object]:
     """What a host needs to know of an exception that ended a program.
 
     Returns:
-        A mapping of `kind`, `type`, `message`, `frames` (pairs of line and function, outermost first), `offset`
-        and `omitted` (frames left out in the middle).
+        A mapping of `kind`, `type`, `message`, `frames` (line, function and number of the program,
+        outermost first), `offset` and `omitted` (frames left out in the middle).
     """
     frames, omitted = _frames(error.__traceback__)
     offset = None
-    if isinstance(error, SyntaxError) and error.filename == FILENAME:
-        frames.append((error.lineno if _is_place(error.lineno) else 1, "<module>"))
+    number = number_of(error.filename) if isinstance(error, SyntaxError) and type(error.filename) is str else 0
+    if isinstance(error, SyntaxError) and number:
+        frames.append((error.lineno if _is_place(error.lineno) else 1, "<module>", number))
         offset = error.offset if _is_place(error.offset) else None
     return {
         "kind": _kind(error),
@@ -89,14 +90,15 @@ def _bounded(text: str) -> str:
     return f"{text[:MESSAGE]}… ({len(text) - MESSAGE} more characters)"
 
 
-def _frames(traceback: TracebackType | None) -> tuple[list[tuple[int, str]], int]:
+def _frames(traceback: TracebackType | None) -> tuple[list[tuple[int, str, int]], int]:
     """The program's own frames, and how many of them were left out in the middle."""
-    frames: list[tuple[int, str]] = []
+    frames: list[tuple[int, str, int]] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if code.co_filename == FILENAME:
+        number = number_of(code.co_filename)
+        if number:
             name = "<module>" if code.co_name == FUNCTION else code.co_name
-            frames.append((traceback.tb_lineno, name))
+            frames.append((traceback.tb_lineno, name, number))
         traceback = traceback.tb_next
     omitted = max(0, len(frames) - FRAMES)
     if omitted:

@@ -14,7 +14,7 @@ from itertools import islice
 from types import CodeType, CoroutineType, ModuleType
 
 from . import awaits, loop, program
-from .program import FILENAME, FUNCTION, UNRETURNED
+from .program import FUNCTION, UNRETURNED
 
 _OWN_FRAMES = 12
 """Frames of Python that stand below a program's first one."""
@@ -38,6 +38,7 @@ class Ending:
         unreadable: whether `error` is about the text and nothing was run.
         finished: whether it said what its value is: by an expression, a `return` or `sys.exit`.
         bound: the names it bound at top level.
+        unbound: the names of earlier programs that it deleted.
         exit_code: what it gave to `sys.exit`.
     """
 
@@ -46,6 +47,7 @@ class Ending:
     unreadable: bool = False
     finished: bool = False
     bound: list[str] = field(default_factory=list)
+    unbound: list[str] = field(default_factory=list)
     exit_code: int | None = None
 
 
@@ -62,15 +64,25 @@ def install() -> None:
     awaits.install()
 
 
-def run(source: str, stack: int) -> Ending:
-    """Run a program. Whatever it raises is part of how it ended."""
-    ending = Ending()
+def limit(stack: int) -> None:
+    """Let programs recurse so many frames deep."""
     sys.setrecursionlimit(stack + _OWN_FRAMES)
+
+
+def run(source: str, number: int) -> Ending:
+    """Run a program. Whatever it raises is part of how it ended.
+
+    Args:
+        source: its text.
+        number: its place among the programs of this world, from 1.
+    """
+    ending = Ending()
+    name = program.filename(number)
     # An entry without a modification time is kept as it is: tracebacks inside show the program's lines.
-    linecache.cache[FILENAME] = (len(source), None, [f"{line}\n" for line in program.lines_of(source)], FILENAME)
+    linecache.cache[name] = (len(source), None, [f"{line}\n" for line in program.lines_of(source)], name)
     before = dict(_globals)
     try:
-        code = _compile(source)
+        code = _compile(source, name)
     except BaseException as error:  # noqa: BLE001  # the host must be told of everything
         ending.error = error
         ending.unreadable = True
@@ -85,6 +97,7 @@ def run(source: str, stack: int) -> Ending:
     except BaseException as error:  # noqa: BLE001  # the host must be told of everything
         ending.error = error
     ending.bound = list(islice(_bound(before), _NAMED))
+    ending.unbound = list(islice((name for name in before if name not in _globals and name[:1] != "_"), _NAMED))
     return ending
 
 
@@ -97,17 +110,15 @@ def _bound(before: dict[str, object]) -> Iterator[str]:
             yield name[:_NAME]
 
 
-def _compile(source: str) -> program.Compiled:
+def _compile(source: str, name: str) -> program.Compiled:
     if "\n" not in source and "await" not in source:
         # Most programs of one line are expressions, and need no tree: that is a third of what a run of one costs.
         with suppress(SyntaxError):
-            return program.Compiled(
-                program.NOTHING, compile(source, FILENAME, "eval", dont_inherit=True), function=False
-            )
-    tree = ast.parse(source, FILENAME)
+            return program.Compiled(program.NOTHING, compile(source, name, "eval", dont_inherit=True), function=False)
+    tree = ast.parse(source, name)
     if "await" in source:
         tree = awaits.forgiving(tree)
-    return program.compile_lifted(program.lift(tree, source, _UNRETURNED))
+    return program.compile_program(tree, source, _UNRETURNED, name)
 
 
 def _execute(code: program.Compiled, ending: Ending) -> None:

@@ -43,7 +43,8 @@ class WitWorld(world.Exports):  # type: ignore[misc]  # generated from world.wit
 def _rehearse(source: str) -> None:
     """Run a program as a host would, and forget it."""
     tool = ("rehearse", "rehearse() -> None", "", False)
-    exchange.run(json.dumps({"source": source, "tools": [tool], "seed": "00" * 32, "stack": 1000, "depth": 100}))
+    opening = {"tools": [tool], "seed": "00" * 32, "stack": 1000, "depth": 100}
+    exchange.run(json.dumps({"source": source, "number": 1, "opening": opening}))
     interpreter.install()
 
 

@@ -14,7 +14,23 @@ from dataclasses import dataclass
 from types import CodeType
 
 FILENAME = "<program>"
-"""The file name of every program: frames with this name are the model's own, all others are not shown."""
+"""The file name of a world's first program."""
+
+
+def filename(number: int) -> str:
+    """The file name of a world's nth program: frames of such files are the model's own, all others are not shown."""
+    return FILENAME if number == 1 else f"<program {number}>"
+
+
+def number_of(name: str) -> int:
+    """The number of the program that a file name belongs to; 0 when it is no program's."""
+    if name == FILENAME:
+        return 1
+    number = name[9:-1] if name.startswith("<program ") else ""
+    return int(number) if number.isdecimal() and len(number) < _DIGITS else 0
+
+
+_DIGITS = 8
 
 FUNCTION = "__program__"
 """The name of the function that a program with a top-level `return` becomes."""
@@ -80,15 +96,30 @@ NOTHING = compile("", FILENAME, "exec", dont_inherit=True)
 """The body of a program that is one expression; compiling a tree costs more than running it."""
 
 
-def compile_lifted(lifted: Lifted) -> Compiled:
-    """Compile a split program; code that awaits at top level gives a coroutine when it is evaluated."""
+def compile_program(tree: ast.Module, source: str, unreturned: str, name: str) -> Compiled:
+    """Split and compile a program; code that awaits at top level gives a coroutine when it is evaluated.
+
+    Args:
+        tree: the program.
+        source: its text.
+        unreturned: see `lift`.
+        name: its file name.
+
+    Raises:
+        SyntaxError: it cannot be compiled, or see `lift`.
+    """
+    try:
+        lifted = lift(tree, source, unreturned)
+    except SyntaxError as error:
+        error.filename = name
+        raise
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     body = NOTHING
     if lifted.body.body:
-        body = compile(lifted.body, FILENAME, "exec", flags=flags, dont_inherit=True)
+        body = compile(lifted.body, name, "exec", flags=flags, dont_inherit=True)
     tail = None
     if lifted.tail is not None:
-        tail = compile(lifted.tail, FILENAME, "eval", flags=flags, dont_inherit=True)
+        tail = compile(lifted.tail, name, "eval", flags=flags, dont_inherit=True)
     return Compiled(body, tail, lifted.function)
 
 
@@ -184,4 +215,4 @@ class _Plain(ast.NodeTransformer):
 
 
 def _syntax_error(message: str, node: ast.expr | ast.stmt) -> SyntaxError:
-    return SyntaxError(message, (FILENAME, node.lineno, node.col_offset + 1, None))
+    return SyntaxError(message, (None, node.lineno, node.col_offset + 1, None))

@@ -11,7 +11,7 @@ from typing import Any
 
 import wit_world  # type: ignore[import-not-found]  # exists only inside
 
-from .program import FILENAME
+from .program import number_of
 
 Exports: Any = wit_world.WitWorld
 """The base class of what the component exports."""
@@ -34,7 +34,7 @@ def write(text: str) -> None:
 def _line() -> int:
     """The program's own line that is running; 0 where none is."""
     frame = sys._getframe(1)  # noqa: SLF001 - as documented as it gets
-    while frame is not None and frame.f_code.co_filename != FILENAME:
+    while frame is not None and not number_of(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]
     return frame.f_lineno or 0 if frame is not None else 0
 

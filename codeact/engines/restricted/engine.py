@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import CodeType, CoroutineType, ModuleType
 from typing import Any
 
-from codeact.engines import Doors, Fault, Frame, Kind, Outcome
+from codeact.engines import Doors, Face, Fault, Frame, Kind, Outcome, Program
 from codeact.engines.restricted.grants import make_builtins
 from codeact.engines.restricted.meter import Stopped
 from codeact.engines.restricted.policy import Policy, Violation
@@ -20,7 +20,7 @@ from codeact.engines.restricted.world import World
 from codeact.limits import Limits
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.faults import describe
-from wasm_runtime.guest.program import FILENAME, FUNCTION, UNRETURNED, Compiled, compile_lifted, lift
+from wasm_runtime.guest.program import FUNCTION, UNRETURNED, Compiled, compile_program, filename
 
 _UNRETURNED = ".unreturned"
 """No program can write this name."""
@@ -34,27 +34,28 @@ class RestrictedEngine:
     name = "restricted"
     default_fuel = 50_000_000
 
-    def open(self, doors: Doors, limits: Limits) -> RestrictedInstance:
-        """Make a fresh world with these doors."""
-        return RestrictedInstance(World(doors, limits, limits.fuel or self.default_fuel))
+    def open(self, faces: tuple[Face, ...], limits: Limits) -> RestrictedInstance:
+        """Make a fresh world."""
+        return RestrictedInstance(World(faces, limits, limits.fuel or self.default_fuel))
 
 
 class RestrictedInstance:
     """One world. Its names stay from run to run."""
 
     def __init__(self, world: World) -> None:
+        self.alive = True
         self._world = world
         builtins = make_builtins(world)
         builtins[_UNRETURNED] = UNRETURNED
         world.globals.update(__name__=world.module, __builtins__=builtins)
 
-    def run(self, source: str) -> Outcome:
+    def run(self, program: Program, doors: Doors) -> Outcome:
         """Run a program. Never raises for anything the program does."""
         meter = self._world.meter
-        self._world.start()
-        meter.start()
+        self._world.start(doors, program.number)
+        meter.start(doors.interrupted)
         try:
-            outcome = copy_context().run(self._run, source)
+            outcome = copy_context().run(self._run, program)
         except BaseException as error:  # noqa: BLE001 - whatever the program does is an outcome
             outcome = Outcome(fault=meter.fault or self._fault(error))
         if meter.dead():
@@ -67,19 +68,20 @@ class RestrictedInstance:
             seen = outcome.fault
             if seen is not None and not meter_fault.frames:
                 meter_fault = replace(meter_fault, frames=seen.frames, omitted=seen.omitted)
-            return Outcome(fault=meter_fault, bound=outcome.bound, fuel=meter.fuel)
+            return Outcome(fault=meter_fault, bound=outcome.bound, unbound=outcome.unbound, fuel=meter.fuel)
         return replace(outcome, fuel=meter.fuel)
 
     def close(self) -> None:
         """Destroy the world. Harmless when called twice."""
+        self.alive = False
         world = self._world
         for names in (world.globals, world.modules, world.builtins, world.own, world.stand_ins, world.setters):
             names.clear()
 
-    def _run(self, source: str) -> Outcome:
+    def _run(self, program: Program) -> Outcome:
         world = self._world
         decimal.setcontext(world.decimals)
-        compiled = self._compile(source)
+        compiled = self._compile(program.source, filename(program.number))
         if isinstance(compiled, Fault):
             return Outcome(fault=compiled)
         before = dict(world.globals)
@@ -95,7 +97,7 @@ class RestrictedInstance:
         except Uncrossable as error:
             fault = Fault("value", "TypeError", str(error)[:2000])
         except SystemExit as error:
-            exit_code, fault = _exit(error)
+            exit_code, fault = self._exit(error)
             finished = True
         except BaseException as error:  # noqa: BLE001 - whatever the program raises is data
             fault = self._fault(error)
@@ -108,24 +110,24 @@ class RestrictedInstance:
             and type(found) is not ModuleType
             and (name not in before or before[name] is not found)
         )
-        return Outcome(value, fault, finished, bound, exit_code)
+        unbound = tuple(name for name in before if name not in world.globals and name[:1] not in "_.")
+        return Outcome(value, fault, finished, bound, unbound, exit_code)
 
-    def _compile(self, source: str) -> Compiled | Fault:
+    def _compile(self, source: str, name: str) -> Compiled | Fault:
         try:
-            _readable(source)
+            _readable(source, name)
             _quietly()
-            tree = ast.parse(source, FILENAME)
+            tree = ast.parse(source, name)
             look = self._world.meter.look
             policy = Policy(self._world.globals, look)
             policy.judge(tree)
             if policy.violations:
                 return _denied(policy.violations)
             look()
-            return compile_lifted(lift(tree, source, _UNRETURNED))
+            return compile_program(tree, source, _UNRETURNED, name)
         except SyntaxError as error:
             told = describe(error)
-            frames = tuple(Frame(line, function) for line, function in told["frames"])  # type: ignore[attr-defined]
-            return Fault("syntax", type(error).__name__, str(error.msg), frames, error.offset)
+            return Fault("syntax", type(error).__name__, str(error.msg), self._frames(told), error.offset)
         except (RecursionError, MemoryError):
             return Fault("syntax", "SyntaxError", "the program is nested too deeply", (Frame(1, "<module>"),))
         except ValueError as error:
@@ -160,42 +162,45 @@ class RestrictedInstance:
             reason = self._world.meter.fault
             if reason is not None:
                 told = describe(error)
-                return replace(reason, frames=_frames(told), omitted=_omitted(told))
+                return replace(reason, frames=self._frames(told), omitted=_omitted(told))
         try:
             Sizes(_MESSAGE, self._world.meter.tick).walk(BaseException.args.__get__(error))  # type: ignore[attr-defined]
         except BaseException:  # noqa: BLE001 - too large to be shown
             told = describe(RuntimeError().with_traceback(error.__traceback__))
             kind: Kind = "memory" if isinstance(error, MemoryError) else "runtime"
             return Fault(
-                kind, type(error).__name__, "(its text is too large to be shown)", _frames(told), omitted=_omitted(told)
+                kind,
+                type(error).__name__,
+                "(its text is too large to be shown)",
+                self._frames(told),
+                omitted=_omitted(told),
             )
         told = describe(error)
         if isinstance(error, MemoryError) and not told["message"]:
             told["message"] = "the interpreter found no memory for this"
-        return Fault(told["kind"], str(told["type"]), str(told["message"]), _frames(told), omitted=_omitted(told))  # type: ignore[arg-type]
+        return Fault(told["kind"], str(told["type"]), str(told["message"]), self._frames(told), omitted=_omitted(told))  # type: ignore[arg-type]
+
+    def _exit(self, error: SystemExit) -> tuple[int | None, Fault | None]:
+        args = BaseException.args.__get__(error)  # type: ignore[attr-defined]
+        code = args[0] if len(args) == 1 else None
+        frames = self._frames(describe(RuntimeError().with_traceback(error.__traceback__)))
+        if code is None or (type(code) in (int, bool) and code == 0):
+            return 0, None
+        if type(code) in (int, bool):
+            return int(code), Fault("runtime", "SystemExit", f"the program ended with exit code {code}", frames)
+        told = code[:2000] if type(code) is str else f"<{type(code).__name__}>"
+        return 1, Fault("runtime", "SystemExit", told, frames)
+
+    def _frames(self, told: dict[str, Any]) -> tuple[Frame, ...]:
+        now = self._world.number
+        return tuple(Frame(line, function, 0 if number == now else number) for line, function, number in told["frames"])
 
 
 _MESSAGE = 50_000_000
 
 
-def _frames(told: dict[str, Any]) -> tuple[Frame, ...]:
-    return tuple(Frame(line, function) for line, function in told["frames"])
-
-
 def _omitted(told: dict[str, Any]) -> int:
     return int(told["omitted"])
-
-
-def _exit(error: SystemExit) -> tuple[int | None, Fault | None]:
-    args = BaseException.args.__get__(error)  # type: ignore[attr-defined]
-    code = args[0] if len(args) == 1 else None
-    frames = _frames(describe(RuntimeError().with_traceback(error.__traceback__)))
-    if code is None or (type(code) in (int, bool) and code == 0):
-        return 0, None
-    if type(code) in (int, bool):
-        return int(code), Fault("runtime", "SystemExit", f"the program ended with exit code {code}", frames)
-    told = code[:2000] if type(code) is str else f"<{type(code).__name__}>"
-    return 1, Fault("runtime", "SystemExit", told, frames)
 
 
 def _denied(violations: list[Violation]) -> Fault:
@@ -216,15 +221,15 @@ def _quietly() -> None:
         warnings.filterwarnings("ignore", module=_OURS)
 
 
-def _readable(source: str) -> None:
+def _readable(source: str, name: str) -> None:
     if source.count("{") > _FIELDS and _FORMATTED.search(source):
         msg = f"f-strings in a text with more than {_FIELDS:,} braces"
-        raise SyntaxError(msg, (FILENAME, 1, 1, None))
+        raise SyntaxError(msg, (name, 1, 1, None))
 
 
 _FIELDS = 20_000
 """Until 3.12 the parser's work grows with the square of the fields of an f-string, and nothing interrupts it."""
 
 _FORMATTED = re.compile(r"[fF][rR]?['\"]")
-_OURS = re.escape(FILENAME)
+_OURS = r"<program( \d+)?>"
 _QUIET = ("ignore", None, Warning, re.compile(_OURS), 0)

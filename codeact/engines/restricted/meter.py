@@ -41,11 +41,12 @@ class Meter:
         fault: why the program must end; None while it may go on.
     """
 
-    def __init__(self, limits: Limits, fuel: int, interrupted: Callable[[], Fault | None]) -> None:
+    _interrupted: Callable[[], Fault | None]
+
+    def __init__(self, limits: Limits, fuel: int) -> None:
         self.limits = limits
         self.fault: Fault | None = None
         self._fuel = fuel
-        self._interrupted = interrupted
         self._given = 0
         self._chunk: Any = iter(())
         self._closed = True
@@ -76,8 +77,9 @@ class Meter:
         self.stream = chain.from_iterable(_Source(self._next))
         self.tick = self.stream.__next__
 
-    def start(self) -> None:
-        """Fill the meter for a run."""
+    def start(self, interrupted: Callable[[], Fault | None]) -> None:
+        """Fill the meter for a run that goes on until `interrupted` gives a reason why not."""
+        self._interrupted = interrupted
         self.fault = None
         self._given = 0
         self._closed = False

@@ -203,7 +203,7 @@ def _unknown(name: object, known: dict[str, Tool]) -> str:
 def make_toolbox(world: World) -> Toolbox:
     """The tools of one world."""
     known: dict[str, Tool] = {}
-    for face in world.doors.faces:
+    for face in world.faces:
         tool = object.__new__(Tool)
         for field, value in (("__name__", face.name), ("__doc__", face.doc), ("_face", face), ("_world", world)):
             object.__setattr__(tool, field, value)

@@ -10,7 +10,7 @@ from enum import EnumMeta
 from random import Random
 from typing import Any, NoReturn
 
-from codeact.engines import Doors, Fault
+from codeact.engines import Doors, Face, Fault
 from codeact.engines.restricted.meter import Meter
 from codeact.engines.restricted.sizes import EXPONENT
 from codeact.limits import Limits
@@ -22,7 +22,9 @@ class World:
     """One world.
 
     Attributes:
-        doors: the way out.
+        faces: the tools granted.
+        doors: the way out of the program that runs.
+        number: which of the world's programs that is, from 1.
         limits: what a run may use.
         meter: counts the work.
         own: the classes that the program has made.
@@ -38,10 +40,13 @@ class World:
     module = "__main__"
     metaclasses: frozenset[type] = frozenset({type, ABCMeta, EnumMeta})
 
-    def __init__(self, doors: Doors, limits: Limits, fuel: int) -> None:
-        self.doors = doors
+    doors: Doors
+
+    def __init__(self, faces: tuple[Face, ...], limits: Limits, fuel: int) -> None:
+        self.faces = faces
+        self.number = 0
         self.limits = limits
-        self.meter = Meter(limits, fuel, doors.interrupted)
+        self.meter = Meter(limits, fuel)
         self.own: set[type] = set()
         self.setters: dict[type, Callable[[Any], Any]] = {}
         self.modules: dict[str, Any] = {}
@@ -50,11 +55,23 @@ class World:
         self.stand_ins: dict[type, Any] = {}
         self.decimals = Context(28, ROUND_HALF_EVEN, -EXPONENT, EXPONENT, 1, 0, [], _TRAPS)
         self._chance: Random | None = None
+        self._seed = b""
         self._started = 0.0
 
-    def start(self) -> None:
+    def start(self, doors: Doors, number: int) -> None:
         """Note the beginning of a run."""
+        self.doors = doors
+        self.number = number
+        self._seed = self._seed or doors.seed
         self._started = time.monotonic()
+
+    def now(self) -> int:
+        """The wall clock, nanoseconds since the epoch."""
+        return self.doors.now()
+
+    def monotonic(self) -> int:
+        """A clock that never goes back, nanoseconds."""
+        return self.doors.monotonic()
 
     def left(self) -> float:
         """Seconds that a call may take which cannot be interrupted."""
@@ -70,7 +87,7 @@ class World:
     def chance(self) -> Random:
         """The world's randomness, drawn from the seed it was given."""
         if self._chance is None:
-            self._chance = Random(int.from_bytes(self.doors.seed, "big"))  # noqa: S311 - a program's dice
+            self._chance = Random(int.from_bytes(self._seed, "big"))  # noqa: S311 - a program's dice
         return self._chance
 
     def write(self, text: str) -> None:

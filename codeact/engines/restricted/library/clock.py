@@ -18,7 +18,7 @@ def make_datetime(parts: Parts) -> dict[str, Any]:
     world = parts.world
 
     def utc() -> dt.datetime:
-        return dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=world.doors.now() // 1000)
+        return dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=world.now() // 1000)
 
     class datetime(dt.datetime, metaclass=StandIn):  # noqa: N801 - its name inside
         def __new__(cls, *args: Any, **named: Any) -> Any:
@@ -68,8 +68,7 @@ def make_datetime(parts: Parts) -> dict[str, Any]:
 def make_time(parts: Parts) -> dict[str, Any]:
     """The names of `time`."""
     world = parts.world
-    now = world.doors.now
-    monotonic = world.doors.monotonic
+    now, monotonic = world.now, world.monotonic
     begun = monotonic()
 
     def seconds() -> float:

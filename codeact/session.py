@@ -1,0 +1,221 @@
+"""A session: one world for many programs."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Self
+
+from codeact.engines import Instance, Outcome
+from codeact.execution import Ended, Grant, Place, complete, complete_async
+from codeact.result import Result
+from codeact.tape import Tape, recording, replaying
+
+NAMED = 20
+"""Names that a note lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One program that a session has run, with all that is needed to run it again.
+
+    Attributes:
+        source: its text.
+        ok: whether it finished.
+        tape: what came through its doors.
+    """
+
+    source: str
+    ok: bool
+    tape: Tape
+
+
+class Session:
+    """One world for many programs: names, imports, functions, classes and files stay from run to run.
+
+    It is a context manager, and closes at its end. It runs one program at a time. Where a program is ended so hard
+    that its world goes with it, the result says what was lost, and the next program finds a fresh world.
+
+    Attributes:
+        id: tells it from all others.
+        tenant: whose it is.
+    """
+
+    def __init__(self, grant: Grant, tenant: str | None, history: Iterable[Turn] = ()) -> None:
+        """Made by `Sandbox.session`."""
+        if tenant is not None and not isinstance(tenant, str):
+            msg = f"tenant={tenant!r}: expected a str"
+            raise TypeError(msg)
+        self.id = uuid.uuid4().hex
+        self.tenant = tenant
+        self._grant = grant
+        self._instance: Instance | None = None
+        self._names: dict[str, None] = {}
+        self._sources: list[str] = []
+        self._history = list(history)
+        self._busy = threading.Lock()
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else f"with {', '.join(self._names) or 'no names'}"
+        return f"<Session {self.id[:8]} on {self._grant.engine.name}, {state}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The public names that its programs have bound and the next one will find."""
+        return tuple(self._names)
+
+    @property
+    def history(self) -> tuple[Turn, ...]:
+        """The programs that made its world what it is; those that cost it its world are not among them."""
+        return tuple(self._history)
+
+    def run(self, code: str) -> Result:
+        """Run the next program; as `Sandbox.run`.
+
+        Raises:
+            RuntimeError: the session is closed, or runs another program just now.
+        """
+        with self._turn():
+            tape = Tape()
+            return self._after(code, tape, complete(self._grant, code, self._place(tape)))
+
+    async def run_async(self, code: str) -> Result:
+        """Run the next program; as `Sandbox.run_async`.
+
+        Raises:
+            RuntimeError: the session is closed, or runs another program just now.
+        """
+        with self._turn():
+            tape = Tape()
+            return self._after(code, tape, await complete_async(self._grant, code, self._place(tape)))
+
+    def restore(self) -> tuple[str, ...]:
+        """Make its world anew from its history. No tool is called: their answers are on record.
+
+        Returns:
+            The names that are there again.
+
+        Raises:
+            RuntimeError: a program did not do what it did before, and the world is left fresh; or as `run`.
+        """
+        with self._turn():
+            for turn in self._rewound():
+                self._again(turn, complete(self._grant, turn.source, self._place_again(turn)))
+        return self.names
+
+    async def restore_async(self) -> tuple[str, ...]:
+        """As `restore`, inside a running event loop."""
+        with self._turn():
+            for turn in self._rewound():
+                self._again(turn, await complete_async(self._grant, turn.source, self._place_again(turn)))
+        return self.names
+
+    def close(self) -> None:
+        """Destroy its world. Harmless when called twice."""
+        self._closed = True
+        if self._busy.acquire(blocking=False):  # otherwise the run under way does it when it ends
+            try:
+                self._forget()
+            finally:
+                self._busy.release()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if self._closed:
+            msg = "this session is closed; open another one with sandbox.session()"
+            raise RuntimeError(msg)
+        if not self._busy.acquire(blocking=False):
+            msg = "this session runs another program just now; wait for it, or open a session for each"
+            raise RuntimeError(msg)
+        settled = False
+        try:
+            yield
+            settled = True
+        finally:
+            if self._closed or not settled:  # a run that was cancelled may still be in the world
+                self._forget(close=settled)
+            self._busy.release()
+
+    def _place(self, tape: Tape) -> Place:
+        return Place(self._world(), tuple(self._sources), recording(tape, self._grant.limits))
+
+    def _place_again(self, turn: Turn) -> Place:
+        return Place(self._world(), tuple(self._sources), replaying(turn.tape, self._grant.limits))
+
+    def _world(self) -> Instance:
+        if self._instance is None:
+            self._instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
+        return self._instance
+
+    def _after(self, source: str, tape: Tape, ended: Ended) -> Result:
+        had = self.names
+        result = ended.result
+        if not self._settle(source, ended.outcome):
+            return replace(result, note=_lost(had))
+        self._history.append(Turn(source, result.ok, tape))
+        return result if result.ok else replace(result, note=_kept(self.names))
+
+    def _again(self, turn: Turn, ended: Ended) -> None:
+        kept = self._settle(turn.source, ended.outcome)
+        error = ended.result.error
+        if kept and ended.result.ok == turn.ok and (error is None or error.type != "ReplayError"):
+            return
+        why = "it finished, and had failed" if error is None else error.message
+        msg = f"the session cannot be restored: program {len(self._sources)} of its history ended otherwise: {why}"
+        self._forget()
+        raise RuntimeError(msg)
+
+    def _rewound(self) -> Iterator[Turn]:
+        self._forget()
+        for number, turn in enumerate(self._history, 1):
+            if not turn.tape.whole:
+                self._forget()
+                msg = f"the session cannot be restored: program {number} of its history read the clocks too often"
+                raise RuntimeError(msg)
+            yield turn
+
+    def _settle(self, source: str, outcome: Outcome | None) -> bool:
+        """Take note of what a run has left behind. Gives whether its world is still there."""
+        if outcome is None or self._instance is None or not self._instance.alive:
+            self._forget(close=outcome is not None)
+            return False
+        self._sources.append(source)
+        for name in outcome.unbound:
+            self._names.pop(name, None)
+        self._names.update(dict.fromkeys(outcome.bound))
+        return True
+
+    def _forget(self, *, close: bool = True) -> None:
+        """Be without a world. One that a run has not left yet is closed by the run itself."""
+        if self._instance is not None and close:
+            self._instance.close()
+        self._instance = None
+        self._names.clear()
+        self._sources.clear()
+
+
+def _kept(names: tuple[str, ...]) -> str:
+    return f"the session goes on, with {_listed(names)}" if names else "the session goes on; it has no names yet"
+
+
+def _lost(names: tuple[str, ...]) -> str:
+    gone = f"with {_listed(names)}" if names else "which had no names yet"
+    return f"the session's world is lost, {gone}; the next program begins in an empty one"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"the name{'s' * (len(names) > 1)} {', '.join(names[:NAMED])}{more}"

@@ -1,0 +1,213 @@
+"""Sessions: one world for many programs, what survives a fault, and how a lost world comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from codeact import Sandbox, Session, tool
+from tests.conftest import MakeSandbox
+
+STUCK = "while True:\n    pass"
+
+
+@pytest.fixture
+def session(sandbox: Sandbox) -> Session:
+    return sandbox.session()
+
+
+def test_everything_a_program_leaves_the_next_one_finds(session: Session) -> None:
+    assert session.run("import math\nrate = 2\ndef area(r): return math.pi * r * rate\nclass A: pass").ok
+    result = session.run("(round(area(1), 2), rate, A().__class__.__name__)")
+    assert result.value == (6.28, 2, "A")
+    assert session.names == ("rate", "area", "A")
+
+
+def test_turns_of_every_form_share_their_names(session: Session) -> None:
+    assert session.run("x = 1\nreturn x").value == 1
+    assert session.run("async def later(): return x + 1\ny = await later()\ny").value == 2
+    assert session.run("x + y").value == 3
+
+
+def test_sessions_do_not_see_each_other(sandbox: Sandbox) -> None:
+    with sandbox.session(tenant="a") as first, sandbox.session(tenant="b") as second:
+        assert first.run("secret = 1").ok
+        result = second.run("secret")
+        assert result.error is not None
+        assert result.error.type == "NameError"
+        assert first.id != second.id
+        assert (first.tenant, second.tenant) == ("a", "b")
+
+
+def test_names_survive_an_exception_and_the_note_says_which(session: Session) -> None:
+    session.run("a = 1")
+    result = session.run("b = 2\n1 / 0\nc = 3")
+    assert result.note == "the session goes on, with the names a, b"
+    assert result.note in result.observation()
+    assert session.run("(a, b)").value == (1, 2)
+
+
+def test_names_survive_what_cannot_be_returned(session: Session) -> None:
+    result = session.run("keep = 5\nlambda: 1")
+    assert result.error is not None
+    assert result.error.kind == "value"
+    assert session.run("keep").value == 5
+
+
+def test_a_deleted_name_is_not_said_to_survive(session: Session) -> None:
+    session.run("a = b = 1")
+    assert session.run("del a\n1 / 0").note == "the session goes on, with the name b"
+
+
+@pytest.mark.parametrize("program", ["x +", "import subprocess as _s; _s.run('ls')"])
+def test_a_program_that_never_ran_costs_nothing(session: Session, program: str) -> None:
+    session.run("a = 1")
+    assert not session.run(program).ok
+    assert session.run("a").value == 1
+
+
+def test_a_world_that_is_lost_is_said_to_be_lost(make: MakeSandbox, engine: str) -> None:
+    session = make(timeout=0.5).session()
+    session.run("a = 1")
+    result = session.run(STUCK)
+    assert result.error is not None
+    assert result.error.kind == "timeout"
+    if engine == "restricted":
+        assert result.note == "the session goes on, with the name a"
+        assert session.run("a").value == 1
+        return
+    assert result.note == "the session's world is lost, with the name a; the next program begins in an empty one"
+    assert session.names == ()
+    after = session.run("a")
+    assert after.error is not None
+    assert after.error.type == "NameError"
+
+
+def test_a_lost_world_is_restored_without_calling_a_tool(make: MakeSandbox, engine: str) -> None:
+    made: list[int] = []
+
+    @tool
+    def count(step: int) -> int:
+        """One more."""
+        made.append(step)
+        if step < 0:
+            msg = "not backwards"
+            raise ValueError(msg)
+        return len(made)
+
+    session = make([count], timeout=2.0).session()
+    session.run("import random, time\nfirst = tools.count(1)\nchance = random.random()\nmoment = time.time()")
+    failed = session.run("half = 'half'\ntools.count(-1)")
+    assert failed.error is not None
+    session.run("second = tools.count(step=2)")
+    before = session.run("(first, chance, moment, half, second)").value
+    session.run(STUCK)
+    assert session.restore() == ("first", "chance", "moment", "half", "second")
+    assert made == [1, -1, 2]
+    assert session.run("(first, chance, moment, half, second)").value == before
+    assert session.run("tools.count(3)").value == 4
+
+
+def test_a_history_makes_the_same_session_elsewhere(make: MakeSandbox) -> None:
+    sandbox = make()
+    first = sandbox.session()
+    first.run("rows = [1, 2, 3]")
+    first.close()
+    second = sandbox.session(history=first.history)
+    assert second.restore() == ("rows",)
+    assert second.run("sum(rows)").value == 6
+
+
+def test_a_history_that_does_not_fit_is_refused(make: MakeSandbox) -> None:
+    @tool
+    def ask() -> int:
+        """Ask."""
+        return 1
+
+    session = make([ask]).session()
+    session.run("x = tools.ask()")
+    (turn,) = session.history
+    turn.tape.calls.clear()
+    with pytest.raises(RuntimeError, match="program 1 of its history ended otherwise: .* calls ask where no more"):
+        session.restore()
+    assert session.names == ()
+
+
+def test_a_traceback_through_an_earlier_program(session: Session) -> None:
+    session.run("def inner(n):\n    return 1 / n\n")
+    result = session.run("y = 1\n\ninner(0)")
+    assert result.error is not None
+    assert (result.error.line, result.error.source_line) == (3, "inner(0)")
+    assert result.error.traceback.splitlines()[-2:] == ["  line 2 of program 1, in inner", "    return 1 / n"]
+
+
+def test_a_closed_session_refuses(session: Session) -> None:
+    session.close()
+    session.close()
+    with pytest.raises(RuntimeError, match=r"closed; open another one with sandbox.session"):
+        session.run("1")
+
+
+def test_one_program_at_a_time(make: MakeSandbox) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    @tool
+    def wait() -> int:
+        """Wait."""
+        entered.set()
+        leave.wait(10)
+        return 1
+
+    session = make([wait]).session()
+    results: list[object] = []
+    thread = threading.Thread(target=lambda: results.append(session.run("tools.wait()").value))
+    thread.start()
+    entered.wait(10)
+    with pytest.raises(RuntimeError, match="runs another program"):
+        session.run("1")
+    leave.set()
+    thread.join(10)
+    assert results == [1]
+    assert session.run("2").value == 2
+
+
+def test_async_turns(make: MakeSandbox) -> None:
+    @tool
+    async def double(x: int) -> int:
+        """Twice."""
+        await asyncio.sleep(0)
+        return 2 * x
+
+    async def talk() -> list[object]:
+        session = make([double]).session()
+        values = [(await session.run_async(code)).value for code in ("a = await tools.double(2)\na", "a + 1")]
+        return [*values, await session.restore_async()]
+
+    assert asyncio.run(talk()) == [4, 5, ("a",)]
+
+
+def test_a_cancelled_turn_costs_the_world_and_nothing_else(make: MakeSandbox) -> None:
+    async def talk() -> tuple[tuple[str, ...], object]:
+        session = make().session()
+        await session.run_async("a = 1")
+        turn = asyncio.ensure_future(session.run_async(STUCK))
+        await asyncio.sleep(0)
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        return session.names, (await session.run_async("1")).value
+
+    assert asyncio.run(talk()) == ((), 1)
+
+
+def test_a_tenant_is_a_text(sandbox: Sandbox) -> None:
+    with pytest.raises(TypeError, match="tenant=7: expected a str"):
+        sandbox.session(tenant=7)  # type: ignore[arg-type]
+
+
+def test_limits_are_each_run_s(make: MakeSandbox) -> None:
+    session = make(output=10).session()
+    assert session.run("print('x' * 8)").ok
+    assert session.run("print('x' * 8)").ok
