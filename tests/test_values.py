@@ -247,6 +247,40 @@ def test_a_time_zone_of_some_librarys_own_becomes_an_offset(make: MakeSandbox) -
     assert same(result.value, datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2)))), result.observation()
 
 
+@dataclass
+class Query:
+    id: str
+    items: list[str]
+    keys: list[str]
+    values: int
+    copy: bool
+
+
+QUERY = {"id": "q", "items": ["a"], "keys": [], "values": 3, "copy": True}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import json\njson.loads(json.dumps(q))",
+        "import copy\ncopy.copy(q)",
+        "import copy\ncopy.deepcopy([q])[0]",
+        "dict(q)",
+        "{**q}",
+        "import pprint\nassert \"'items': ['a']\" in pprint.pformat(q)\nq",
+        "import csv, io\ntext = io.StringIO()\nrow = csv.DictWriter(text, ['id', 'items', 'keys', 'values', 'copy'])\n"
+        "row.writerow(q)\nassert text.getvalue() == \"q,['a'],[],3,True\\r\\n\"\nq",
+        "{'id': q.id, 'items': q.items, 'keys': q.keys, 'values': getattr(q, 'values'), 'copy': q.copy}",
+    ],
+)
+def test_a_record_with_fields_like_methods_of_dict_is_a_dict_for_the_library(make: MakeSandbox, program: str) -> None:
+    def query() -> Query:
+        return Query("q", ["a"], [], 3, copy=True)
+
+    result = make([query]).run(f"q = tools.query()\n{program}")
+    assert result.value == QUERY, result.error
+
+
 def test_typeddicts_inside_other_records_are_records(make: MakeSandbox) -> None:
     def order() -> Order:
         """A dataclass that holds a TypedDict."""

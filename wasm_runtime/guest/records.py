@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Callable
+
 
 class Record(dict[str, object]):
     """A record that came from a tool: `charge.amount` and `charge["amount"]` are the same."""
@@ -12,33 +16,53 @@ class Record(dict[str, object]):
         try:
             return dict.__getitem__(self, name)
         except KeyError:
-            fields = ", ".join(map(str, self))
-            msg = f"record has no field {name!r}; its fields are: {fields}"
-            raise AttributeError(msg, name=name) from None
+            raise AttributeError(_no_field(self, name), name=name) from None
 
     def __missing__(self, name: object) -> object:
-        msg = f"record has no field {name!r}; its fields are: {', '.join(map(str, self))}"
-        raise KeyError(msg)
+        raise KeyError(_no_field(self, name))
 
     def __setattr__(self, name: str, value: object) -> None:
         self[name] = value
 
     def __delattr__(self, name: str) -> None:
-        self.pop(name)
+        try:
+            del self[name]
+        except KeyError:
+            raise AttributeError(_no_field(self, name), name=name) from None
+
+    def __reduce_ex__(
+        self, _protocol: object
+    ) -> tuple[Callable[[dict[str, object]], Record], tuple[dict[str, object]]]:
+        """How copies and pickles are made: what `object` has for it would ask for a method `items`."""
+        return record, (dict(self),)
+
+
+def _no_field(fields: Record, name: object) -> str:
+    return f"record has no field {name!r}; its fields are: {', '.join(map(str, fields))}"
 
 
 class ShadowingRecord(Record):
-    """A record with fields that are named like methods of dict: the fields win."""
+    """A record with fields that are named like methods of dict: the fields win.
+
+    Not for the standard library, which takes it for the dict it is: `json.dumps` asks any dict for its `items()`.
+    """
 
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> object:
-        if dict.__contains__(self, name):
+        if dict.__contains__(self, name) and not (name in _DICT_NAMES and _asked_by_library()):
             return dict.__getitem__(self, name)
         return super().__getattribute__(name)
 
 
 _DICT_NAMES = frozenset(dir(dict))
+
+_LIBRARY = json.__file__.rpartition("json")[0]
+"""How the file names of the standard library begin."""
+
+
+def _asked_by_library() -> bool:
+    return sys._getframe(2).f_code.co_filename.startswith(_LIBRARY)  # noqa: SLF001 - as documented as it gets
 
 
 def record(fields: dict[str, object]) -> Record:
