@@ -14,7 +14,8 @@ from typing import Any
 from codeact.engines import Doors, Face, Fault, Frame, Kind, Outcome, Program
 from codeact.engines.restricted.grants import make_builtins
 from codeact.engines.restricted.meter import Stopped
-from codeact.engines.restricted.policy import Policy, Violation
+from codeact.engines.restricted.policy import Policy
+from codeact.engines.restricted.rewriter import Violation
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.world import World
 from codeact.limits import Limits

@@ -8,9 +8,8 @@ where an operand is a plain name the common types are told apart in place: readi
 from __future__ import annotations
 
 import ast
-from typing import Any, TypeVar
 
-from RestrictedPython.transformer import RestrictingNodeTransformer
+from codeact.engines.restricted.rewriter import LOAD, Rewriter, at
 
 SMALL = 1 << 63
 """Constants below this make a number grow only a word at a time."""
@@ -21,54 +20,8 @@ _PLAIN_CALLS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "o
 _GROWING = {ast.Mult: ".mul", ast.Pow: ".pow", ast.LShift: ".lshift", ast.Mod: ".mod"}
 
 
-_LOAD = ast.Load()
-_N = TypeVar("_N", bound=ast.AST)
-
-
-def at(made: _N, near: Any) -> _N:
-    """A node of ours, where the program's own node is."""
-    new: Any = made
-    new.lineno = near.lineno
-    new.col_offset = near.col_offset
-    new.end_lineno = near.end_lineno
-    new.end_col_offset = near.end_col_offset
-    return made
-
-
-class Operations(RestrictingNodeTransformer):
+class Operations(Rewriter):
     """The part of the policy that is about operators."""
-
-    def builtin(self, name: str) -> bool:
-        """Whether a name means the builtin everywhere in the program."""
-        raise NotImplementedError
-
-    def mangled(self, name: str) -> str:
-        """A private name as the compiler will spell it inside the class."""
-        raise NotImplementedError
-
-    def name(self, guard: str, near: ast.AST) -> ast.Name:
-        """The name of a guard."""
-        return at(ast.Name(guard, _LOAD), near)
-
-    def guard(self, guard: str, near: ast.AST, args: list[ast.expr]) -> ast.Call:
-        """The call of a guard."""
-        return at(ast.Call(self.name(guard, near), args, []), near)
-
-    def text(self, value: str, near: ast.AST) -> ast.Constant:
-        """A text for a guard."""
-        return at(ast.Constant(value), near)
-
-    def ticking(self, near: ast.AST) -> ast.Call:
-        """The expression that counts one unit of work; it is always true."""
-        return self.guard(".next", near, [self.name(".stream", near)])
-
-    def tick(self, near: ast.AST) -> ast.Expr:
-        """The statement that counts one unit of work."""
-        return at(ast.Expr(self.ticking(near)), near)
-
-    def charged(self, items: ast.expr) -> ast.Call:
-        """The same items, a unit of work each: cheaper than a statement in the loop's body."""
-        return self.guard(".compress", items, [items, self.name(".stream", items)])
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Operators that can make much of little are judged by the sizes of their operands."""
@@ -96,7 +49,7 @@ class Operations(RestrictingNodeTransformer):
         guard = _GROWING.get(type(node.op))
         if isinstance(target, ast.Name):
             node = self.node_contents_visit(node)
-            left = at(ast.Name(target.id, _LOAD), target)
+            left = at(ast.Name(target.id, LOAD), target)
             if isinstance(node.op, ast.Add):
                 same = isinstance(node.value, ast.Name) and node.value.id == target.id
                 return self._assign(node, ".iadd", [left, node.value]) if same else node
@@ -149,7 +102,7 @@ class Operations(RestrictingNodeTransformer):
         call = self.guard(guard, node, args)
         if not isinstance(known, ast.Name):
             return call
-        kind = self.guard(".type", node, [at(ast.Name(known.id, _LOAD), known)])
+        kind = self.guard(".type", node, [at(ast.Name(known.id, LOAD), known)])
         test = at(ast.Compare(kind, [ast.In()], [self.name(types, node)]), node)
         return at(ast.IfExp(test, node, call), node)
 
@@ -199,4 +152,4 @@ def _index(node: ast.expr) -> ast.expr:
     if not isinstance(node, ast.Slice):
         return node
     parts = [part or at(ast.Constant(None), node) for part in (node.lower, node.upper, node.step)]
-    return at(ast.Call(at(ast.Name(".slice", _LOAD), node), parts, []), node)
+    return at(ast.Call(at(ast.Name(".slice", LOAD), node), parts, []), node)

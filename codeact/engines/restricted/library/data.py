@@ -12,7 +12,7 @@ import pprint
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from codeact.engines.restricted.guards import is_hiding, positional, refuse_fields
+from codeact.engines.restricted.classes import is_hiding, positional, refuse_fields
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.sealed import Sealed
 from codeact.engines.restricted.sizes import plain

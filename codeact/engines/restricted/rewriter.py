@@ -1,0 +1,199 @@
+"""The rewriter: how a program's text is walked, what is noted against it, and what guards are spelled like.
+
+Guards are called by names that begin with a dot, which no program can write, so nothing a program binds can stand in
+their place.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from RestrictedPython.transformer import RestrictingNodeTransformer
+
+from codeact.engines.restricted.names import ASSIGNABLE, DEFINABLE, ENUM_HOOKS, is_reserved, is_special
+
+_LOOK = 1000
+_CHAIN = 20
+LOAD = ast.Load()
+_N = TypeVar("_N", bound=ast.AST)
+
+
+def at(made: _N, near: Any) -> _N:
+    """A node of ours, where the program's own node is."""
+    new: Any = made
+    new.lineno = near.lineno
+    new.col_offset = near.col_offset
+    new.end_lineno = near.end_lineno
+    new.end_col_offset = near.end_col_offset
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing a program may not say."""
+
+    line: int
+    offset: int
+    message: str
+    hint: str | None
+
+
+class Rewriter(RestrictingNodeTransformer):
+    """What the parts of the policy have in common.
+
+    Attributes:
+        violations: empty when the program may run.
+    """
+
+    def __init__(self, taken: Iterable[str] = (), look: Callable[[], object] = bool) -> None:
+        super().__init__()
+        self.violations: list[Violation] = []
+        self.taken = set(taken)
+        self.scopes: list[ast.AST] = []
+        self.classes: list[str] = []
+        self.known: set[str] = set()
+        self.in_pattern = False
+        self.match_args: set[ast.Name] = set()
+        self._look = look
+        self._visited = 0
+        self._ready: set[ast.AST] = set()
+
+    # --- order -----------------------------------------------------------------------------------------------
+
+    def visit(self, node: ast.AST) -> Any:
+        """Visit a node; what the text strings together (`a + b + c`, `elif`, `x.f().g()`) does not nest here."""
+        if node in self._ready:
+            return node
+        self._visited += 1
+        if self._visited % _LOOK == 0:
+            self._look()
+        chain: list[ast.AST] = []
+        inner: Any = _strung(node)
+        while inner is not None and inner not in self._ready:
+            chain.append(node)
+            node, inner = inner, _strung(inner)
+        if len(chain) < _CHAIN:
+            return super().visit(chain[0] if chain else node)
+        made = super().visit(node)
+        for outer in reversed(chain):
+            _restring(outer, made)
+            self._ready.add(made)
+            made = super().visit(outer)
+        return made
+
+    # --- refusals --------------------------------------------------------------------------------------------
+
+    def refuse(self, node: ast.AST, message: str, hint: str | None = None) -> None:
+        """Note a violation."""
+        line = getattr(node, "lineno", 1)
+        offset = getattr(node, "col_offset", 0) + 1
+        self.violations.append(Violation(line, offset, message, hint))
+
+    def error(self, node: ast.AST, info: str) -> None:
+        """Note a violation that the base class has found."""
+        self.refuse(node, info)
+
+    def not_allowed(self, node: ast.AST) -> None:
+        """Refuse a kind of syntax."""
+        self.refuse(node, f"{type(node).__name__} syntax is not known to this sandbox")
+
+    def builtin(self, name: str) -> bool:
+        """Whether a name means the builtin everywhere in the program."""
+        return name not in self.taken
+
+    def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
+        """Refuse names that belong to the interpreter or to machinery."""
+        if name is None or name[:1] != "_":
+            return
+        in_class = self.in_class
+        if is_special(name):
+            allowed = DEFINABLE if allow_magic_methods else ASSIGNABLE
+            if name == "__name__" or (in_class and name in allowed):
+                return
+            self.refuse(node, f"the name {name} cannot be used here", special_hint(name))
+        elif is_reserved(name) and not (in_class and name in ENUM_HOOKS):
+            self.refuse(node, f"names of the form {name} are reserved", f"call it {name.strip('_')}")
+
+    @property
+    def in_class(self) -> bool:
+        """Whether the names bound here are a class's."""
+        return bool(self.scopes) and isinstance(self.scopes[-1], ast.ClassDef)
+
+    def mangled(self, name: str) -> str:
+        """A private name as the compiler will spell it inside the class."""
+        if self.classes and name.startswith("__") and not name.endswith("__"):
+            return f"_{self.classes[-1].lstrip('_')}{name}"
+        return name
+
+    # --- guards ----------------------------------------------------------------------------------------------
+
+    def name(self, guard: str, near: ast.AST) -> ast.Name:
+        """The name of a guard."""
+        return at(ast.Name(guard, LOAD), near)
+
+    def guard(self, guard: str, near: ast.AST, args: list[ast.expr]) -> ast.Call:
+        """The call of a guard."""
+        return at(ast.Call(self.name(guard, near), args, []), near)
+
+    def text(self, value: str, near: ast.AST) -> ast.Constant:
+        """A text for a guard."""
+        return at(ast.Constant(value), near)
+
+    def ticking(self, near: ast.AST) -> ast.Call:
+        """The expression that counts one unit of work; it is always true."""
+        return self.guard(".next", near, [self.name(".stream", near)])
+
+    def tick(self, near: ast.AST) -> ast.Expr:
+        """The statement that counts one unit of work."""
+        return at(ast.Expr(self.ticking(near)), near)
+
+    def charged(self, items: ast.expr) -> ast.Call:
+        """The same items, a unit of work each: cheaper than a statement in the loop's body."""
+        return self.guard(".compress", items, [items, self.name(".stream", items)])
+
+
+def _strung(node: ast.AST) -> ast.AST | None:
+    """What a node continues."""
+    kind = type(node)
+    if kind is ast.BinOp:
+        left: Any = node.left  # type: ignore[attr-defined]
+        return left if type(left) is ast.BinOp else None
+    if kind is ast.Call:
+        called: Any = node.func  # type: ignore[attr-defined]
+        inner: Any = called.value if type(called) is ast.Attribute else None
+        return inner if type(inner) is ast.Call else None
+    if kind is ast.If:
+        rest: Any = node.orelse  # type: ignore[attr-defined]
+        return rest[0] if len(rest) == 1 and type(rest[0]) is ast.If else None
+    return None
+
+
+def _restring(node: Any, made: Any) -> None:
+    """Put what became of it in its place."""
+    if type(node) is ast.BinOp:
+        node.left = made
+    elif type(node) is ast.Call:
+        called: Any = node.func
+        called.value = made
+    else:
+        node.orelse = [made]
+
+
+def special_hint(name: str) -> str | None:
+    """What to do instead of using a special name."""
+    hints = {
+        "__class__": "type(x) gives the class; type(x).__name__ its name",
+        "__dict__": "vars(x) gives the fields of your own objects",
+        "__file__": "there are no files here",
+        "__builtins__": "call the builtin by its name",
+        "__getattr__": "keep the fields in a dict and define __getitem__",
+        "__del__": "use a with statement, or try/finally",
+        "__traceback__": "str(error) gives its message",
+        "__cause__": "str(error) gives its message",
+        "__context__": "str(error) gives its message",
+        "with_traceback": "raise the error itself",
+    }
+    return hints.get(name)
