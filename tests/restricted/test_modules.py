@@ -143,9 +143,11 @@ def test_chance_is_the_world_s_own(run):
 @pytest.mark.parametrize(
     ("program", "text"),
     [
-        ("import maths", "did you mean math?"),
-        ("import requests", "there are: __future__, abc"),
+        ("import maths", "'maths': it does not exist in the sandbox; did you mean 'math'?"),
+        ("import fastapi", "there are the tools, and: __future__, abc"),
+        ("import sqlite3", "keep the rows.ElementTree"),
         ("import math\nmath.sqroot(2)", "did you mean sqrt"),
+        ("from math import sqroot", "cannot import name 'sqroot' from 'math' in this sandbox; did you mean sqrt"),
         ("import random\nrandom.SystemRandom", "has no 'SystemRandom'"),
     ],
 )

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from types import ModuleType
 
-from . import absent
+from . import absent, advice
 
 _AT_NEED = frozenset(
     [
@@ -137,7 +137,7 @@ def _standard() -> Iterator[tuple[str, str, bool]]:
         for found in sorted(pkgutil.iter_modules([directory], prefix), key=lambda found: found.name):
             name = found.name
             last = name.rpartition(".")[2]
-            if name in seen or last == "__main__" or name.partition(".")[0] in absent.MODULES or name in absent.MODULES:
+            if name in seen or last == "__main__" or name.partition(".")[0] in advice.MODULES or name in advice.MODULES:
                 continue
             seen.add(name)
             here = f"{directory}/{last}"
@@ -174,7 +174,7 @@ def load() -> Shelf:
 def close(shelf: Shelf) -> None:
     """From here on modules come from memory only, and what cannot work is gone."""
     for name in list(sys.modules):
-        if name in absent.MODULES or name.partition(".")[0] in absent.MODULES:
+        if name in advice.MODULES or name.partition(".")[0] in advice.MODULES:
             del sys.modules[name]
     sys.meta_path[:] = [
         importlib.machinery.BuiltinImporter,

@@ -21,6 +21,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, NoReturn
 
 from . import files
+from .advice import FOREVER, NO_THREADS
 from .patching import amend, replace
 
 _NETWORK = "there is no network in the sandbox; reach other systems through the tools"
@@ -56,8 +57,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _no_threads(*_: object, **_options: object) -> NoReturn:
-    msg = "there are no threads in the sandbox; use asyncio.gather over tools, or a plain loop"
-    raise RuntimeError(msg)
+    raise RuntimeError(NO_THREADS)
 
 
 def _no_debugger(*_: object, **_options: object) -> NoReturn:
@@ -86,8 +86,7 @@ def _patch_locks() -> None:
         if not blocking:
             return False
         if timeout < 0:
-            msg = "this would wait forever: the lock is taken, and there are no other threads in the sandbox"
-            raise RuntimeError(msg)
+            raise RuntimeError(FOREVER)
         time.sleep(timeout)
         return False
 

@@ -11,10 +11,12 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from codeact.engines.restricted.library import MODULES, SHARED, Parts
+from codeact.engines.restricted.library import MODULES, PACKAGES, SHARED, Parts, make
+from codeact.engines.restricted.library.elsewhere import INSTEAD
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.world import World
+from wasm_runtime.guest.advice import no_module
 
 
 def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text) -> Callable[..., Any]:
@@ -23,17 +25,10 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
     def load(name: str) -> ModuleType:
         module = world.modules.get(name)
         if module is None:
-            if name in SHARED:
-                names = _shared.get(name)
-                if names is None:
-                    names = _shared[name] = SHARED[name]()
-                module = _module(name, names)
-            elif name in MODULES:
-                module = _module(name, MODULES[name](Parts(world, guards, sizes, text)))
-            elif name in PACKAGES:
-                module = _module(name, {})
-            else:
+            names = make(name, parts)
+            if names is None:
                 raise ModuleNotFoundError(_missing(name), name=name)
+            module = _module(name, names)
             for inner in PACKAGES.get(name, ()):
                 module.__dict__[inner] = load(f"{name}.{inner}")
             world.modules[name] = module
@@ -47,16 +42,21 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
         if level or type(name) is not str:
             msg = "relative imports do not exist here"
             raise ImportError(msg)
-        found = load(name)
-        return found if fromlist else load(name.partition(".")[0])
+        outer, _, inner = name.partition(".")
+        first = found = load(outer)
+        while inner:
+            step, _, inner = inner.partition(".")
+            outer = f"{outer}.{step}"
+            found = load(outer)
+        if not fromlist:
+            return first
+        for wanted in fromlist:
+            if wanted != "*" and wanted not in found.__dict__:
+                raise ImportError(_no_name(wanted, found), name=name)
+        return found
 
+    parts = Parts(world, guards, sizes, text, load)
     return find
-
-
-PACKAGES = {"collections": ("abc",), "urllib": ("parse",)}
-"""Modules that hold others."""
-
-_shared: dict[str, dict[str, Any]] = {}
 
 
 def _module(name: str, names: dict[str, Any]) -> ModuleType:
@@ -66,17 +66,23 @@ def _module(name: str, names: dict[str, Any]) -> ModuleType:
     def missing(key: str) -> Any:
         if key == "__all__":
             return public
-        near = get_close_matches(key, public, n=3)
-        meant = f"; did you mean {' or '.join(near)}?" if near else f"; it has {', '.join(public)}"[:400]
-        msg = f"module {name!r} has no {key!r} in this sandbox{meant}"
+        msg = f"module {name!r} has no {key!r} in this sandbox{_meant(key, public)}"
         raise AttributeError(msg, name=key)
 
     module.__dict__.update(names, __getattr__=missing)
     return module
 
 
+def _no_name(name: str, module: ModuleType) -> str:
+    there = [key for key in module.__dict__ if key[0] != "_"]
+    return f"cannot import name {name!r} from {module.__name__!r} in this sandbox{_meant(name, there)}"
+
+
+def _meant(name: str, there: Any) -> str:
+    near = get_close_matches(name, there, n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else f"; it has {', '.join(there)}"[:400]
+
+
 def _missing(name: str) -> str:
     known = sorted({*SHARED, *MODULES})
-    near = get_close_matches(name, known, n=3, cutoff=0.8)
-    there = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
-    return f"no module named {name[:100]!r} in this sandbox; {there}"
+    return no_module(name[:100], known, INSTEAD, f"there are the tools, and: {', '.join(known)}")

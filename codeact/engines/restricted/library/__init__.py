@@ -1,39 +1,58 @@
 """The modules that may be imported: what each holds, name by name.
 
-`SHARED` modules hold only what no program can change, so one is made for all worlds. `MODULES` are made for each
-world, because they hold its clock, its chance or its limits.
+`SHARED` modules hold only what no program can change, so one is made for all worlds. The others are made for each
+world, because they hold its clock, its chance or its limits; `MODULES` says where. Nothing is made, and nothing of
+the real library loaded, before a program imports it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from codeact.engines.restricted.library import clock, data, dice, functions, numbers, patterns, prose
 from codeact.engines.restricted.library.parts import Parts
 from codeact.engines.restricted.library.shared import SHARED
 
-__all__ = ["MODULES", "SHARED", "Parts"]
+__all__ = ["MODULES", "PACKAGES", "SHARED", "Parts", "make"]
 
-MODULES: dict[str, Callable[[Parts], dict[str, Any]]] = {
-    "collections": data.make_collections,
-    "copy": data.make_copy,
-    "csv": data.make_csv,
-    "dataclasses": data.make_dataclasses,
-    "datetime": clock.make_datetime,
-    "decimal": numbers.make_decimal,
-    "difflib": data.make_difflib,
-    "fractions": numbers.make_fractions,
-    "functools": functions.make_functools,
-    "itertools": functions.make_itertools,
-    "json": data.make_json,
-    "math": numbers.make_math,
-    "operator": functions.make_operator,
-    "pprint": data.make_pprint,
-    "random": dice.make_random,
-    "re": patterns.make_re,
-    "sys": functions.make_sys,
-    "textwrap": prose.make_textwrap,
-    "time": clock.make_time,
-    "uuid": dice.make_uuid,
+MODULES: dict[str, str] = {
+    "collections": "data",
+    "copy": "data",
+    "csv": "data",
+    "dataclasses": "data",
+    "datetime": "clock",
+    "decimal": "numbers",
+    "difflib": "data",
+    "fractions": "numbers",
+    "functools": "functions",
+    "itertools": "functions",
+    "json": "data",
+    "math": "numbers",
+    "operator": "functions",
+    "pprint": "data",
+    "random": "dice",
+    "re": "patterns",
+    "sys": "functions",
+    "textwrap": "prose",
+    "time": "clock",
+    "uuid": "dice",
 }
+"""The submodule that makes each, by a function named after it: `make_csv`."""
+
+PACKAGES = {"collections": ("abc",), "urllib": ("parse",)}
+"""Modules that hold others."""
+
+_shared: dict[str, dict[str, Any]] = {}
+
+
+def make(name: str, parts: Parts) -> dict[str, Any] | None:
+    """The names of a module, made for one world if need be; None where there is no such module."""
+    if name in SHARED:
+        if name not in _shared:
+            _shared[name] = SHARED[name]()
+        return _shared[name]
+    room = MODULES.get(name)
+    if room is None:
+        return {} if name in PACKAGES else None
+    made: dict[str, Any] = getattr(import_module(f"{__name__}.{room}"), f"make_{name.replace('.', '_')}")(parts)
+    return made

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from codeact.engines.restricted.sizes import Sizes
@@ -13,12 +15,17 @@ from codeact.engines.restricted.world import World
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A world, with the guards that were made for it."""
+    """A world, with the guards that were made for it.
+
+    Attributes:
+        load: gives another module of the world, by name.
+    """
 
     world: World
     guards: dict[str, Any]
     sizes: Sizes
     text: Text
+    load: Callable[[str], ModuleType]
 
 
 def take(module: str, names: str) -> dict[str, Any]:
