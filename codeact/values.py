@@ -13,7 +13,7 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -180,9 +180,22 @@ def _member(copy: _Copy, value: Member, depth: int) -> object:
 def _zoned(copy: _Copy, value: datetime | time, _depth: int) -> object:
     copy.spend(NODE)
     zone = value.tzinfo
-    if zone is None or type(zone) is timezone or (type(zone) is ZoneInfo and zone.key):
+    if zone is None or zone is UTC:
+        return value
+    if type(zone) is timezone:
+        return value.replace(tzinfo=_offset(copy, zone))
+    if type(zone) is ZoneInfo and type(zone.key) is str:
         return value
     return value.replace(tzinfo=copy.zone(value))
+
+
+def _offset(copy: _Copy, zone: timezone) -> timezone:
+    """A fixed offset and its name, of plain parts: both may be of a subclass, with methods of its own."""
+    span, *names = timezone.__getinitargs__(zone)  # type: ignore[attr-defined]  # there for pickling, not in the stubs
+    days, seconds, rest = (getattr(timedelta, part).__get__(span) for part in ("days", "seconds", "microseconds"))
+    for name in names:
+        copy.spend(len(str.__str__(name)))
+    return timezone(timedelta(days, seconds, rest), *map(str.__str__, names))
 
 
 def _strict_zone(value: datetime | time) -> tzinfo:

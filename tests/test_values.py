@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import time as time_module
 from collections import Counter, OrderedDict, namedtuple
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
 from fractions import Fraction
@@ -20,6 +19,7 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from codeact import Limits, Sandbox
+from codeact.testing.equality import same
 from codeact.values import Record, Uncrossable, from_guest, from_host, jsonable
 from tests import tools
 from tests.conftest import MakeSandbox
@@ -28,7 +28,15 @@ from wasm_runtime.guest.records import record
 
 DEPTH, SIZE = 20, 1_000_000
 
-zones = st.sampled_from([None, UTC, timezone(timedelta(hours=-3, minutes=-30)), ZoneInfo("Europe/Berlin")])
+zones = st.sampled_from(
+    [
+        None,
+        UTC,
+        timezone(timedelta(hours=-3, minutes=-30)),
+        timezone(timedelta(hours=1), "CET"),
+        ZoneInfo("Europe/Berlin"),
+    ]
+)
 atoms = st.one_of(
     st.none(),
     st.booleans(),
@@ -62,26 +70,6 @@ values = st.recursive(
     ),
     max_leaves=12,
 )
-
-
-def same(a: Any, b: Any) -> bool:
-    """Equal and of the same type, all the way down; NaN is itself, and -0.0 is not 0.0."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, float):
-        return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
-    if isinstance(a, Decimal):
-        return str(a) == str(b)
-    if isinstance(a, dict):
-        return len(a) == len(b) and all(
-            same(key, other) and same(item, another)
-            for (key, item), (other, another) in zip(dict.items(a), dict.items(b), strict=True)
-        )
-    if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, (datetime, time)):
-        return a == b and a.fold == b.fold and (a.utcoffset() == b.utcoffset())
-    return bool(a == b)
 
 
 @settings(deadline=None)
@@ -245,6 +233,20 @@ def test_a_time_zone_of_some_librarys_own_becomes_an_offset(make: MakeSandbox) -
 
     result = make([moment]).run("tools.moment().at")
     assert same(result.value, datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2)))), result.observation()
+
+
+def test_an_offset_is_made_of_plain_parts() -> None:
+    class Span(timedelta):
+        days = 3
+
+    class Name(str):
+        __slots__ = ()
+
+    moment = datetime(2026, 1, 2, tzinfo=timezone(Span(hours=1), Name("CET")))
+    for copy in (from_guest(moment, depth=DEPTH, size=SIZE), from_host(moment, depth=DEPTH, size=SIZE)):
+        assert same(copy, datetime(2026, 1, 2, tzinfo=timezone(timedelta(hours=1), "CET")))
+        assert type(copy.tzname()) is str
+        assert type(copy.utcoffset()) is timedelta
 
 
 @dataclass

@@ -236,6 +236,9 @@ def _zone_out(zone: object, at: datetime | time) -> object:
     if offset is None:
         msg = f"cannot return a time with the time zone <{type(zone).__name__}>; use a fixed offset"
         raise Uncrossable(msg)
+    if type(zone) is timezone:
+        names = timezone.__getinitargs__(zone)[1:]  # type: ignore[attr-defined]  # there for pickling, not in the stubs
+        return [*_span(offset), *map(str.__str__, names)]
     return _span(offset)
 
 
@@ -338,7 +341,12 @@ def _pairs_in(found: dict[str, object]) -> dict[object, object]:
 def _zone_in(zone: object) -> timezone | ZoneInfo:
     if type(zone) is str:
         return ZoneInfo(zone)
-    return timezone(timedelta(*_numbers(zone)))
+    parts = _exact(zone, list)
+    return timezone(timedelta(*_numbers(parts[:_SPAN])), *(_exact(name, str) for name in parts[_SPAN:]))
+
+
+_SPAN = 3
+"""Numbers that a span of time is made of."""
 
 
 def _numbers(found: object) -> list[int]:
