@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextvars
 import logging
 import math
+import os
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
+from pathlib import Path
 from typing import Any
 
+from codeact import excerpts
 from codeact.engines import Answer, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
 from codeact.portal import Contained, Portal
@@ -19,7 +22,7 @@ from codeact.result import Call, State
 from codeact.tools import BadArguments, Tool, Toolset
 from codeact.values import Uncrossable, digest_of, from_host
 from codeact.workers import workers
-from wasm_runtime.guest.faults import NAME, unknown_tool
+from wasm_runtime.guest.names import shortened, unknown_tool
 
 log = logging.getLogger("codeact")
 
@@ -72,7 +75,7 @@ class Door:
     def refuse(self, name: str, reason: str) -> Reply:
         """Put a call on record whose arguments could not be read. Never raises."""
         try:
-            return self._begin(name, "", lambda _: ("refused", Refusal("TypeError", f"{_shortened(name)}: {reason}")))
+            return self._begin(name, "", lambda _: ("refused", Refusal("TypeError", f"{shortened(name)}: {reason}")))
         except BaseException as error:  # noqa: BLE001 - as in `call`
             return self.end(_broken(error))
 
@@ -117,7 +120,7 @@ class Door:
             if self.stop is not None:
                 return Stop(self.stop)
             self._made += 1
-            begun = _UnderWay(self._made, _shortened(name), digest)
+            begun = _UnderWay(self._made, shortened(name), digest)
             if begun.seq <= self._limits.calls:
                 self._under_way[begun.seq] = begun
         if begun.seq > self._limits.calls:
@@ -140,11 +143,15 @@ class Door:
         except BadArguments as error:
             return "refused", Refusal("TypeError", str(error))
         except Exception as error:  # noqa: BLE001 - a validator of the host's own failed
-            return "refused", Refusal("TypeError", f"{tool.name}: {_told(error)}")
-        return self._perform(tool, bound, begun)
+            return "refused", Refusal("TypeError", f"{tool.name}(): {_told(error)}")
+        return self._perform(tool, bound, begun, lambda: excerpts.call(tool.name, args, kwargs))
 
     def _perform(
-        self, tool: Tool[..., Any], bound: tuple[tuple[Any, ...], dict[str, Any]], begun: _UnderWay
+        self,
+        tool: Tool[..., Any],
+        bound: tuple[tuple[Any, ...], dict[str, Any]],
+        begun: _UnderWay,
+        written: Callable[[], str],
     ) -> tuple[State, Reply]:
         args, kwargs = bound
         allowed = tool.timeout or self._limits.call_timeout
@@ -161,18 +168,18 @@ class Door:
                 plain = tool.shape(plain)
         except FutureTimeout as error:
             if not begun.timed_out:  # the tool's own TimeoutError
-                return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(error)}")
+                return "failed", Refusal("ToolError", f"{written()} failed: {_told(error)}")
             if allowed is None or allowed >= left:
                 return "unfinished", self.end(self._overdue())
-            return "unfinished", Refusal("ToolError", f"{tool.name} did not answer within {allowed:g} s")
+            return "unfinished", Refusal("ToolError", f"{written()} did not answer within {allowed:g} s")
         except Uncrossable as error:
-            return "failed", Refusal("ToolError", f"{tool.name} gave what cannot cross into the sandbox: {error}")
+            return "failed", Refusal("ToolError", f"{written()} gave what cannot cross into the sandbox: {error}")
         except CancelledError:
-            return "failed", Refusal("ToolError", f"{tool.name} was cancelled on the host")
+            return "failed", Refusal("ToolError", f"{written()} was cancelled on the host")
         except Contained as contained:
-            return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(contained.error)}")
+            return "failed", Refusal("ToolError", f"{written()} failed: {_told(contained.error)}")
         except BaseException as error:  # noqa: BLE001 - errors are data, SystemExit of a tool included
-            return "failed", Refusal("ToolError", f"{tool.name} failed: {_told(error)}")
+            return "failed", Refusal("ToolError", f"{written()} failed: {_told(error)}")
         return "ok", Answer(plain)
 
     def _overdue(self) -> Fault:
@@ -238,18 +245,25 @@ def _broken(error: BaseException) -> Fault:
     )
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= NAME else f"{name[:NAME]}…"
-
-
 def _told(error: BaseException) -> str:
     try:
-        text = str.__str__(str(error))
+        text = _text(error)
     except BaseException:  # noqa: BLE001 - the host's own __str__ failed
         text = ""
     if len(text) > MESSAGE:
         text = f"{text[:MESSAGE]}… ({len(text) - MESSAGE:,} more characters)"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _text(error: BaseException) -> str:
+    """An exception's text; of a file it names, the name without where on the host it is."""
+    if (
+        isinstance(error, OSError)
+        and type(error).__str__ is OSError.__str__
+        and isinstance(error.filename, (str, bytes))
+    ):
+        return f"{error.strerror}: {Path(os.fsdecode(error.filename)).name!r}"
+    return str.__str__(str(error))
 
 
 def _start(function: Callable[[], object]) -> Future[object]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from unicodedata import combining, east_asian_width
 
 from codeact.engines import Fault, Frame, Kind
 from codeact.result import Error
@@ -17,63 +18,102 @@ _HINTS: dict[Kind, str] = {
     "host": "this is no fault of the program; tell the operator",
 }
 
-SHOWN = 8
+SHOWN = 6
 """Frames of a traceback that are shown."""
 
+WIDTH = 160
+"""Characters of a line that are shown."""
 
-def build(fault: Fault, source: str, earlier: Sequence[str] = ()) -> Error:
+_TAIL = 120
+"""Of a longer line, the characters before the place of an error."""
+
+
+def build(fault: Fault, source: str, earlier: Sequence[str] | None = None) -> Error:
     """The error for a fault, with lines of the text the model wrote.
 
     Args:
         fault: what the engine saw.
         source: the text of the program.
-        earlier: the texts of the programs that ran in the same world before, whose functions it may have called.
+        earlier: the texts of the programs that ran in the same world before, whose functions it may have called;
+            None where the world was its own.
     """
-    lines = lines_of(source)
-    line = next((frame.line for frame in reversed(fault.frames) if not frame.program), None)
+    texts = [lines_of(source), *map(lines_of, earlier or ())]
+    frame = next((frame for frame in reversed(fault.frames) if not frame.program), None)
+    hint = fault.hint or _hint(fault, session=earlier is not None)
     return Error(
         kind=fault.kind,
         type=fault.type,
         message=printable(fault.message),
-        line=line,
-        source_line=_line(lines, line) if line else None,
-        traceback=_traceback(fault, [lines, *map(lines_of, earlier)]),
-        hint=fault.hint or _hint(fault),
+        line=frame.line if frame else None,
+        source_line=_cut(_line(frame, texts)) if frame else None,
+        traceback=printable("\n".join(_traceback(fault, texts))),
+        hint=printable(hint) if hint else None,
+        cause=printable(fault.cause) if fault.cause else None,
     )
 
 
-def _hint(fault: Fault) -> str | None:
+def _hint(fault: Fault, *, session: bool) -> str | None:
     if fault.kind == "value" and "limit value_" in fault.message:
         return "return less: a summary, a slice, or counts"
+    if fault.kind == "runtime" and fault.type == "NameError":
+        return None if session else "define it in this program: a run starts without the names of earlier ones"
     return _HINTS.get(fault.kind)
 
 
-def _line(lines: list[str], number: int) -> str:
-    return printable(lines[number - 1][:200]) if 0 < number <= len(lines) else ""
+def _line(frame: Frame, texts: list[list[str]]) -> str:
+    lines = texts[frame.program] if frame.program < len(texts) else []
+    return lines[frame.line - 1] if 0 < frame.line <= len(lines) else ""
 
 
-def _traceback(fault: Fault, texts: list[list[str]]) -> str:
-    frames = list(fault.frames)
-    if not frames:
-        return ""
-    shown = [_frame(frame, texts) for frame in frames[: SHOWN // 2]]
-    rest = frames[SHOWN // 2 :]
-    if len(frames) > SHOWN or fault.omitted:
-        rest = rest[-SHOWN // 2 :]
-        shown.append(f"  … {len(frames) - len(shown) - len(rest) + fault.omitted:,} more frames")
-    shown.extend(_frame(frame, texts) for frame in rest)
-    if fault.kind == "syntax" and fault.offset:
-        text = _line(texts[0], frames[-1].line)
-        column = min(fault.offset - 1, len(text)) - (len(text) - len(text.lstrip()))
-        shown.append(f"    {' ' * max(column, 0)}^")
-    return "\n".join(["traceback:", *shown])
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDTH else f"{text[:WIDTH]}… ({len(text) - WIDTH:,} more characters)"
+
+
+def _traceback(fault: Fault, texts: list[list[str]]) -> Iterator[str]:
+    frames = fault.frames
+    if fault.kind == "syntax" and fault.offset and frames:
+        yield from _pointed(frames[-1], fault.offset, texts)
+        return
+    more = fault.omitted
+    if len(frames) > SHOWN:
+        more += len(frames) - SHOWN
+    half = SHOWN // 2
+    for frame in frames[:half]:
+        yield _frame(frame, texts)
+    if more:
+        yield f"  … {more:,} more frames"
+    for frame in frames[max(half, len(frames) - half) :]:
+        yield _frame(frame, texts)
 
 
 def _frame(frame: Frame, texts: list[list[str]]) -> str:
+    text = _line(frame, texts).strip()
+    return f"{_where(frame)}: {_cut(text)}" if text else _where(frame)
+
+
+def _where(frame: Frame) -> str:
     where = f"  line {frame.line}"
     if frame.program:
         where += f" of program {frame.program}"
     if frame.function != "<module>":
         where += f", in {frame.function}"
-    text = _line(texts[frame.program], frame.line) if frame.program < len(texts) else ""
-    return f"{where}\n    {text.strip()}"
+    return where
+
+
+def _pointed(frame: Frame, offset: int, texts: list[list[str]]) -> Iterator[str]:
+    """The line of a syntax error, and below it a mark at the column where Python gave up."""
+    text = _line(frame, texts).rstrip()
+    start = len(text) - len(text.lstrip())
+    column = min(offset - 1, len(text))
+    head = f"{_where(frame)}: "
+    if len(text) - start > WIDTH and column - start > _TAIL:
+        start = column - _TAIL
+        head += "…"
+    shown = text[start:].replace("\t", " ")
+    yield f"{head}{_cut(shown)}"
+    yield " " * (len(head) + _columns(shown[: max(0, column - start)])) + "^"
+
+
+def _columns(text: str) -> int:
+    """How wide a text is where letters have one width: those of East Asia have two, and marks on letters none."""
+    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)

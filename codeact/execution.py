@@ -219,7 +219,7 @@ class Execution:
         error = (
             None
             if outcome.fault is None
-            else build(outcome.fault, self._source, self._place.earlier if self._place else ())
+            else build(outcome.fault, self._source, self._place.earlier if self._place else None)
         )
         return Result(
             ok=error is None,

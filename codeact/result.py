@@ -24,8 +24,10 @@ class Error:
         message: its text.
         line: the failing line, from 1, in the text the model wrote; None where no line is at fault.
         source_line: that line's text.
-        traceback: the program's own frames, outermost first, as text; empty where there is none.
+        traceback: the program's own frames as text, a line for each, outermost first, and under the line of a
+            syntax error a mark at the column; empty where there is none.
         hint: the next step; None where the message says it all.
+        cause: the exception it was raised from, or while handling, in a few words; None where there is none.
     """
 
     kind: Kind
@@ -35,6 +37,7 @@ class Error:
     source_line: str | None = None
     traceback: str = ""
     hint: str | None = None
+    cause: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +95,12 @@ class Truncation:
     left_out: int
 
 
-MORE_THAN_ONE_FRAME = 3
-"""Line breaks in a traceback that says more than the failing line alone."""
-
 OBSERVED_VALUE = 4000
 OBSERVED_OUTPUT = 4000
 """Characters of the value and of the output that an observation shows."""
+
+OBSERVED_LINES = 5
+"""Lines of an error's message that it shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +166,17 @@ class Result:
 
 
 def _described(error: Error) -> Iterator[str]:
-    yield f"{error.type}: {error.message}" if error.message else error.type
-    if error.line is not None:
-        line = (error.source_line or "").strip()
-        yield f"  line {error.line}: {line}" if line else f"  line {error.line}"
-    if error.traceback.count("\n") >= MORE_THAN_ONE_FRAME:
+    first, *rest = error.message.splitlines() or [""]
+    yield f"{error.type}: {first}" if first else error.type
+    yield from rest[: OBSERVED_LINES - 1]
+    if len(rest) >= OBSERVED_LINES:
+        yield f"… ({len(rest) - OBSERVED_LINES + 1:,} more lines)"
+    if error.cause:
+        yield f"  {error.cause}"
+    if error.traceback:
         yield error.traceback
+    elif error.line is not None:
+        yield f"  line {error.line}"
     if error.hint:
         yield f"hint: {error.hint}"
 
@@ -183,4 +191,4 @@ def _shown(value: object) -> str:
 def _cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    return f"{text[:limit]}… ({len(text) - limit:,} more characters; select or summarise in the program)"
+    return f"{text[:limit]}… ({len(text) - limit:,} more characters; to see more, let a program print a part)"

@@ -15,6 +15,7 @@ from unicodedata import normalize
 from pydantic import ConfigDict, ValidationError, validate_call
 from pydantic.errors import PydanticUserError
 
+from codeact.misfits import explain
 from codeact.shapes import Shape, shape_of
 from codeact.signatures import signature_line
 
@@ -69,7 +70,8 @@ class Tool(Generic[P, R]):
         try:
             return self._bind(*args, **kwargs)
         except ValidationError as error:
-            raise BadArguments(_explain(self, error)) from None
+            msg = f"{self.name}(): {explain(self.signature_line, self.signature, error, args, kwargs)}"
+            raise BadArguments(msg) from None
 
 
 class BadArguments(TypeError):
@@ -192,33 +194,6 @@ def _binder(name: str, signature: inspect.Signature) -> Callable[..., tuple[tupl
         msg = f"tool {name!r}: an annotation is no type that values can have: {error.message.partition(chr(10))[0]}"
         raise TypeError(msg) from error
 
-
-def _explain(called: Tool[..., Any], error: ValidationError) -> str:
-    if error.error_count() > MANY:
-        return f"{called.name}: {error.error_count():,} values do not fit\nsignature: {called.signature_line}"
-    names = list(called.signature.parameters)
-    lines = []
-    for problem in error.errors(include_url=False, include_context=False):
-        place, *inner = problem["loc"] or ("arguments",)
-        if isinstance(place, int) and place < len(names):
-            place = names[place]
-        path = "".join(f"[{step!r}]" for step in inner)
-        got = "" if problem["type"].startswith(("missing", "unexpected")) else f", got {_short(problem['input'])}"
-        lines.append(f"{place}{path}: {problem['msg']}{got}")
-    more = [f"… and {len(lines) - 3} more"] if len(lines) > 3 else []  # noqa: PLR2004
-    return "\n".join([f"{called.name}: {'; '.join([*lines[:3], *more])}", f"signature: {called.signature_line}"])
-
-
-def _short(value: object) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # an integer of more digits than the interpreter writes out
-        return "a very large value"
-    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004
-
-
-MANY = 1000
-"""Misfits in one call that are looked at one by one; more are only counted."""
 
 Granted = Iterable[Callable[..., Any]] | Mapping[str, Callable[..., Any]]
 """What a sandbox takes as tools: tools or typed functions, or a mapping from the name inside to either."""

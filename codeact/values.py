@@ -25,7 +25,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from wasm_runtime.guest.bounds import bits, distinct
-from wasm_runtime.guest.codec import UNHASHABLE, Uncrossable, encode, refusal
+from wasm_runtime.guest.codec import TOO_DEEP, UNHASHABLE, Uncrossable, encode, refusal
 from wasm_runtime.guest.records import Member, Record, ShadowingRecord, record
 
 __all__ = ["NODE", "Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable", "printable"]
@@ -52,7 +52,7 @@ def from_guest(value: object, *, depth: int, size: int) -> object:
     Raises:
         Uncrossable: with the path to the part that cannot cross.
     """
-    return _Copy(size, _foreign_guest, _strict_zone).copy(value, depth)
+    return _Copy(size, depth, _foreign_guest, _strict_zone).copy(value, depth)
 
 
 def from_host(value: object, *, depth: int, size: int) -> object:
@@ -65,10 +65,8 @@ def from_host(value: object, *, depth: int, size: int) -> object:
     Raises:
         Uncrossable: with the path to the part that cannot cross.
     """
-    return _Copy(size, _foreign_host, _fixed_zone).copy(value, depth)
+    return _Copy(size, depth, _foreign_host, _fixed_zone).copy(value, depth)
 
-
-_TOO_DEEP = "nested deeper than the limit value_depth"
 
 Foreign = Callable[["_Copy", Any, int], object]
 Zone = Callable[["datetime | time"], tzinfo]
@@ -77,13 +75,17 @@ Zone = Callable[["datetime | time"], tzinfo]
 class _Copy:
     """One crossing: the budget that is left, and what to do with types and time zones outside the table."""
 
-    __slots__ = ("_foreign", "left", "size", "zone")
+    __slots__ = ("_foreign", "depth", "left", "size", "zone")
 
-    def __init__(self, size: int, foreign: Foreign, zone: Zone) -> None:
+    def __init__(self, size: int, depth: int, foreign: Foreign, zone: Zone) -> None:
         self.zone = zone
         self.size = size
+        self.depth = depth
         self.left = size
         self._foreign = foreign
+
+    def too_deep(self) -> Uncrossable:
+        return Uncrossable(f"{TOO_DEEP}={self.depth}")
 
     def spend(self, amount: int) -> None:
         self.left -= amount
@@ -106,7 +108,7 @@ class _Copy:
         if row is None:
             return self._foreign(self, value, depth)
         if depth <= 0:
-            raise Uncrossable(_TOO_DEEP)
+            raise self.too_deep()
         return row(self, value, depth - 1)
 
     def spend_number(self, size: int) -> None:
@@ -278,7 +280,7 @@ def _foreign_guest(copy: _Copy, value: object, depth: int) -> object:
         names = _class_dict(base).get("__dataclass_fields__")
         if type(names) is dict:
             if depth <= 0:
-                raise Uncrossable(_TOO_DEEP)
+                raise copy.too_deep()
             pairs = ((str.__str__(name), _stored(value, name)) for name in names)
             return copy.fields(pairs, depth - 1)
     raise Uncrossable(refusal(value))
@@ -311,7 +313,7 @@ def _foreign_host(copy: _Copy, value: object, depth: int) -> object:
     if isinstance(value, Enum):
         return Member(value.name, copy.copy(value.value, depth))
     if depth <= 0:
-        raise Uncrossable(_TOO_DEEP)
+        raise copy.too_deep()
     if isinstance(value, BaseModel):
         return copy.fields(_model_fields(value), depth - 1)
     if is_dataclass(value) and not isinstance(value, type):

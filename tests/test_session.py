@@ -140,7 +140,10 @@ def test_a_traceback_through_an_earlier_program(session: Session) -> None:
     result = session.run("y = 1\n\ninner(0)")
     assert result.error is not None
     assert (result.error.line, result.error.source_line) == (3, "inner(0)")
-    assert result.error.traceback.splitlines()[-2:] == ["  line 2 of program 1, in inner", "    return 1 / n"]
+    assert result.error.traceback.splitlines()[-2:] == [
+        "  line 3: inner(0)",
+        "  line 2 of program 1, in inner: return 1 / n",
+    ]
 
 
 def test_a_closed_session_refuses(session: Session) -> None:

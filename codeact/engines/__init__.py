@@ -54,6 +54,7 @@ class Fault:
         offset: for a syntax error the column, from 1; otherwise None.
         hint: what to do next, where the engine knows better than the general rules; otherwise None.
         omitted: how many frames between the outermost and the innermost ones were left out.
+        cause: the exception it was raised from, or while handling, in a few words; None where there is none.
     """
 
     kind: Kind
@@ -63,6 +64,7 @@ class Fault:
     offset: int | None = None
     hint: str | None = None
     omitted: int = 0
+    cause: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,7 +285,9 @@ def _reported(fault: Any, number: int) -> Fault:
         _text(fault["message"], 4000),
         tuple(_frame(frame, number) for frame in fault["frames"][:50]),
         None if offset is None else _number(offset),
-        omitted=_number(fault["omitted"]),
+        _optional(fault["hint"]),
+        _number(fault["omitted"]),
+        _optional(fault["cause"]),
     )
 
 
@@ -293,6 +295,10 @@ def _frame(frame: Any, number: int) -> Frame:
     line, function, program = frame
     earlier = program if 0 < _number(program) < number else 0
     return Frame(_number(line), _text(function, 200), earlier)
+
+
+def _optional(text: object) -> str | None:
+    return None if text is None else _text(text, 1000)
 
 
 def _text(value: object, longest: int) -> str:

@@ -147,7 +147,7 @@ def test_chance_is_the_world_s_own(run):
         ("import fastapi", "there are the tools, and: __future__, abc"),
         ("import sqlite3", "keep the rows"),
         ("import math\nmath.sqroot(2)", "did you mean sqrt"),
-        ("from math import sqroot", "cannot import name 'sqroot' from 'math' in this sandbox; did you mean sqrt"),
+        ("from math import sqroot", "cannot import name 'sqroot' from 'math'"),
         ("import random\nrandom.SystemRandom", "has no 'SystemRandom'"),
     ],
 )

@@ -12,12 +12,12 @@ from types import ModuleType
 from . import advice
 
 
-class _Missing(ModuleNotFoundError):
+class Missing(ModuleNotFoundError):
     """How `find_spec` of importlib.util tells our refusal from a failure."""
 
 
-_Missing.__name__ = _Missing.__qualname__ = "ModuleNotFoundError"
-_Missing.__module__ = "builtins"
+Missing.__name__ = Missing.__qualname__ = "ModuleNotFoundError"
+Missing.__module__ = "builtins"
 
 
 class Absent(MetaPathFinder):
@@ -34,7 +34,7 @@ class Absent(MetaPathFinder):
         def find(name: str, *rest: object) -> ModuleSpec | None:
             try:
                 return finding(name, *rest)  # type: ignore[no-any-return]
-            except _Missing:
+            except Missing:
                 return None
 
         importlib.util._find_spec = find  # type: ignore[attr-defined]  # noqa: SLF001
@@ -46,4 +46,4 @@ class Absent(MetaPathFinder):
         if path is not None and fullname not in advice.MODULES:
             return None
         msg = advice.no_module(fullname, {*self._standard, *sys.modules})
-        raise _Missing(msg, name=fullname)
+        raise Missing(msg, name=fullname)

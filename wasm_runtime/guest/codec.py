@@ -27,6 +27,8 @@ _NATIVE_BITS = 63
 reads in linear time and without a limit on the digits."""
 
 
+TOO_DEEP = "nested deeper than the limit value_depth"
+
 PATH = 100
 """Characters of a path that are shown."""
 
@@ -62,7 +64,12 @@ def encode(value: object, depth: int) -> str:
     Raises:
         Uncrossable: a part of it is not in the table, or it is nested deeper than `depth`.
     """
-    tree = _encode(value, depth)
+    try:
+        tree = _encode(value, depth)
+    except Uncrossable as error:
+        if error.reason == TOO_DEEP:
+            error.reason = f"{TOO_DEEP}={depth}"
+        raise
     text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
     if not text.isascii():
         try:
@@ -80,8 +87,7 @@ def _encode(value: object, depth: int) -> object:
     if row is None:
         row = _inherited(value)
     if depth <= 0 and kind in _CONTAINERS:
-        msg = "nested deeper than the limit value_depth"
-        raise Uncrossable(msg)
+        raise Uncrossable(TOO_DEEP)
     return row(value, depth - 1)
 
 
@@ -115,16 +121,18 @@ def _describe(value: object) -> dict[str, object] | None:
 
 UNHASHABLE = "a record cannot be in a set or a key of a dict; use a list, or a field of it"
 
-_LISTABLE = frozenset({"generator", "range", "map", "filter", "zip", "dict_keys", "dict_values", "dict_items", "deque"})
+_LISTABLE = frozenset({"range", "dict_keys", "dict_values", "dict_items", "deque"})
 
 
 def refusal(value: object) -> str:
     """Why a value of this type cannot cross, and what to make of it instead."""
     name = type(value).__name__
-    if name in _LISTABLE:
+    if name in _LISTABLE or hasattr(type(value), "__next__"):
         advice = "make it a list"
     elif hasattr(type(value), "__await__"):
         advice = "await it first"
+    elif callable(value):
+        advice = "call it first"
     else:
         advice = "make it plain data (dict, list, str, number …)"
     return f"cannot return <{name}>; {advice}"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import builtins
 import json
+import sys
 from typing import NotRequired, TypedDict
 
-from . import codec, console, entropy, faults, interpreter, loop, tools
+from . import advice, codec, console, entropy, faults, interpreter, loop, scene, tools
 
 
 class Opening(TypedDict):
@@ -53,10 +54,11 @@ def run(text: str) -> str:
 
 
 _depth = 0
+_scene = scene.Scene(interpreter.texts.get, {}, sys.modules, tuple)
 
 
 def _run(request: Request) -> str:
-    global _depth  # noqa: PLW0603  # one room, one state
+    global _depth, _scene  # noqa: PLW0603  # one room, one state
     console.reset()
     loop.reset()
     opening = request.get("opening")
@@ -65,6 +67,8 @@ def _run(request: Request) -> str:
         entropy.reseed(bytes.fromhex(opening["seed"]))
         builtins.tools = tools.granted(opening["tools"], _depth)  # type: ignore[attr-defined]
         interpreter.limit(opening["stack"])
+        signatures = {name: signature for name, signature, *_ in opening["tools"]}
+        _scene = scene.Scene(interpreter.texts.get, signatures, sys.modules, _importable)
     ending = interpreter.run(request["source"], request["number"])
     value = "null"
     if ending.error is None and ending.value is not None:
@@ -74,6 +78,10 @@ def _run(request: Request) -> str:
             ending.error = error
     console.flush()
     return _reply(ending, value)
+
+
+def _importable() -> frozenset[str]:
+    return sys.stdlib_module_names.difference(advice.MODULES)
 
 
 def _reply(ending: interpreter.Ending, value: str = "null") -> str:
@@ -88,7 +96,7 @@ def _reply(ending: interpreter.Ending, value: str = "null") -> str:
 
 
 def _fault(ending: interpreter.Ending, error: BaseException) -> dict[str, object]:
-    fault = faults.describe(error)
+    fault = faults.describe(error, _scene)
     if isinstance(error, codec.Uncrossable):
         fault["kind"], fault["type"] = "value", "TypeError"
     elif ending.unreadable:

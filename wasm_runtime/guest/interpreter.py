@@ -51,6 +51,9 @@ class Ending:
     exit_code: int | None = None
 
 
+texts: dict[str, str] = {}
+"""The texts of the programs, by their file names."""
+
 _main = ModuleType("__main__")
 _globals = _main.__dict__
 
@@ -80,6 +83,7 @@ def run(source: str, number: int) -> Ending:
     name = program.filename(number)
     # An entry without a modification time is kept as it is: tracebacks inside show the program's lines.
     linecache.cache[name] = (len(source), None, [f"{line}\n" for line in program.lines_of(source)], name)
+    texts[name] = source
     before = dict(_globals)
     try:
         code = _compile(source, name)

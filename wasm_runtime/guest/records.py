@@ -6,6 +6,8 @@ import json
 import sys
 from collections.abc import Callable
 
+from .names import MissingKey, listed, unknown
+
 
 class Record(dict[str, object]):
     """A record that came from a tool: `charge.amount` and `charge["amount"]` are the same."""
@@ -19,7 +21,7 @@ class Record(dict[str, object]):
             raise AttributeError(_no_field(self, name), name=name) from None
 
     def __missing__(self, name: object) -> object:
-        raise KeyError(_no_field(self, name))
+        raise MissingKey(_no_field(self, name))
 
     def __setattr__(self, name: str, value: object) -> None:
         self[name] = value
@@ -38,7 +40,10 @@ class Record(dict[str, object]):
 
 
 def _no_field(fields: Record, name: object) -> str:
-    return f"record has no field {name!r}; its fields are: {', '.join(map(str, fields))}"
+    names = [known for known in fields if type(known) is str]
+    if type(name) is str:
+        return unknown("record has no field", name, names, "its fields are")
+    return f"a record has named fields, and no item of type {type(name).__name__}; its fields are: {listed(names)}"
 
 
 class ShadowingRecord(Record):

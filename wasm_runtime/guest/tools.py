@@ -7,8 +7,9 @@ import json
 from collections.abc import Coroutine, Generator, Iterator, Mapping
 from typing import Any, NoReturn
 
-from . import codec, console, faults, world
+from . import codec, console, world
 from .faults import ToolError
+from .names import MissingKey, unknown_tool
 
 _ERRORS: dict[str, type[Exception]] = {
     "ToolError": ToolError,
@@ -105,7 +106,7 @@ class Tools(Mapping[str, Tool]):
         try:
             return self._tools[name]
         except KeyError:
-            raise KeyError(self._unknown(name)) from None
+            raise MissingKey(self._unknown(name)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tools)
@@ -147,7 +148,7 @@ class Tools(Mapping[str, Tool]):
         return "\n\n".join(map(str, self._tools.values())) or "no tools were granted"
 
     def _unknown(self, name: object) -> str:
-        return faults.unknown_tool(str(name), self._tools)
+        return unknown_tool(str(name), self._tools)
 
 
 def install() -> None:
@@ -193,7 +194,7 @@ def _encode(name: str, args: tuple[object, ...], kwargs: dict[str, object], dept
                 codec.encode(value, depth)
             except codec.Uncrossable as error:
                 reason = error.reason.replace("cannot return", "cannot pass", 1)
-                msg = f"{name}() argument {label}{error.path}: {reason}"
+                msg = f"{name}(): argument {label}{error.path}: {reason}"
                 raise TypeError(msg) from None
         raise
 

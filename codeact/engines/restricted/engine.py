@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import decimal
 import re
+import sys
 import warnings
 from contextvars import copy_context
 from dataclasses import replace
 from types import CodeType, CoroutineType, ModuleType
 from typing import Any
 
-from codeact.engines import Doors, Face, Fault, Frame, Kind, Outcome, Program
+from codeact.engines import Doors, Face, Fault, Frame, Outcome, Program
 from codeact.engines.restricted.grants import make_builtins
+from codeact.engines.restricted.imports import importable
 from codeact.engines.restricted.meter import Stopped
 from codeact.engines.restricted.policy import Policy
 from codeact.engines.restricted.rewriter import Violation
@@ -22,6 +24,7 @@ from codeact.limits import Limits
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.faults import describe
 from wasm_runtime.guest.program import FUNCTION, UNRETURNED, Compiled, compile_program, filename
+from wasm_runtime.guest.scene import Scene
 
 _UNRETURNED = ".unreturned"
 """No program can write this name."""
@@ -46,6 +49,7 @@ class RestrictedInstance:
     def __init__(self, world: World) -> None:
         self.alive = True
         self._world = world
+        self._texts: dict[str, str] = {}
         builtins = make_builtins(world)
         builtins[_UNRETURNED] = UNRETURNED
         world.globals.update(__name__=world.module, __builtins__=builtins)
@@ -81,8 +85,10 @@ class RestrictedInstance:
 
     def _run(self, program: Program) -> Outcome:
         world = self._world
+        name = filename(program.number)
+        self._texts[name] = program.source
         decimal.setcontext(world.decimals)
-        compiled = self._compile(program.source, filename(program.number))
+        compiled = self._compile(program.source, name)
         if isinstance(compiled, Fault):
             return Outcome(fault=compiled)
         before = dict(world.globals)
@@ -127,8 +133,7 @@ class RestrictedInstance:
             look()
             return compile_program(tree, source, _UNRETURNED, name)
         except SyntaxError as error:
-            told = describe(error)
-            return Fault("syntax", type(error).__name__, str(error.msg), self._frames(told), error.offset)
+            return self._told(describe(error) | {"kind": "syntax"})
         except (RecursionError, MemoryError):
             return Fault("syntax", "SyntaxError", "the program is nested too deeply", (Frame(1, "<module>"),))
         except ValueError as error:
@@ -163,34 +168,44 @@ class RestrictedInstance:
             reason = self._world.meter.fault
             if reason is not None:
                 told = describe(error)
-                return replace(reason, frames=self._frames(told), omitted=_omitted(told))
+                return replace(reason, frames=self._frames(told), omitted=told["omitted"])
         try:
             Sizes(_MESSAGE, self._world.meter.tick).walk(BaseException.args.__get__(error))  # type: ignore[attr-defined]
         except BaseException:  # noqa: BLE001 - too large to be shown
             told = describe(RuntimeError().with_traceback(error.__traceback__))
-            kind: Kind = "memory" if isinstance(error, MemoryError) else "runtime"
-            return Fault(
-                kind,
-                type(error).__name__,
-                "(its text is too large to be shown)",
-                self._frames(told),
-                omitted=_omitted(told),
-            )
-        told = describe(error)
+            told |= {"type": type(error).__name__, "message": "(its text is too large to be shown)"}
+            if isinstance(error, MemoryError):
+                told["kind"] = "memory"
+            return self._told(told)
+        told = describe(error, self._scene())
         if isinstance(error, MemoryError) and not told["message"]:
             told["message"] = "the interpreter found no memory for this"
-        return Fault(told["kind"], str(told["type"]), str(told["message"]), self._frames(told), omitted=_omitted(told))  # type: ignore[arg-type]
+        return self._told(told)
 
-    def _exit(self, error: SystemExit) -> tuple[int | None, Fault | None]:
+    def _told(self, told: dict[str, Any]) -> Fault:
+        if told["kind"] == "stack":
+            told["message"] += f" (the host's limit of {sys.getrecursionlimit():,} frames)"
+        return Fault(
+            told["kind"],
+            told["type"],
+            told["message"],
+            self._frames(told),
+            told["offset"],
+            told["hint"],
+            told["omitted"],
+            told["cause"],
+        )
+
+    def _exit(self, error: SystemExit) -> tuple[int, Fault | None]:
         args = BaseException.args.__get__(error)  # type: ignore[attr-defined]
         code = args[0] if len(args) == 1 else None
-        frames = self._frames(describe(RuntimeError().with_traceback(error.__traceback__)))
         if code is None or (type(code) in (int, bool) and code == 0):
             return 0, None
-        if type(code) in (int, bool):
-            return int(code), Fault("runtime", "SystemExit", f"the program ended with exit code {code}", frames)
-        told = code[:2000] if type(code) is str else f"<{type(code).__name__}>"
-        return 1, Fault("runtime", "SystemExit", told, frames)
+        return int(code) if type(code) in (int, bool) else 1, self._fault(error)
+
+    def _scene(self) -> Scene:
+        world = self._world
+        return Scene(self._texts.get, {face.name: face.signature for face in world.faces}, world.modules, importable)
 
     def _frames(self, told: dict[str, Any]) -> tuple[Frame, ...]:
         now = self._world.number
@@ -198,10 +213,6 @@ class RestrictedInstance:
 
 
 _MESSAGE = 50_000_000
-
-
-def _omitted(told: dict[str, Any]) -> int:
-    return int(told["omitted"])
 
 
 def _denied(violations: list[Violation]) -> Fault:

@@ -19,6 +19,11 @@ from codeact.engines.restricted.world import World
 from wasm_runtime.guest.advice import no_module
 
 
+def importable() -> set[str]:
+    """The names of the modules that a program may have."""
+    return {*SHARED, *MODULES}
+
+
 def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text) -> Callable[..., Any]:
     """The `__import__` of one world."""
 
@@ -52,7 +57,8 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
             return first
         for wanted in fromlist:
             if wanted != "*" and wanted not in found.__dict__:
-                raise ImportError(_no_name(wanted, found), name=name)
+                msg = f"cannot import name {wanted!r} from {found.__name__!r}"
+                raise ImportError(msg, name=name)
         return found
 
     parts = Parts(world, guards, sizes, text, load)
@@ -73,16 +79,11 @@ def _module(name: str, names: dict[str, Any]) -> ModuleType:
     return module
 
 
-def _no_name(name: str, module: ModuleType) -> str:
-    there = [key for key in module.__dict__ if key[0] != "_"]
-    return f"cannot import name {name!r} from {module.__name__!r} in this sandbox{_meant(name, there)}"
-
-
 def _meant(name: str, there: Any) -> str:
     near = get_close_matches(name, there, n=3)
     return f"; did you mean {' or '.join(near)}?" if near else f"; it has {', '.join(there)}"[:400]
 
 
 def _missing(name: str) -> str:
-    known = sorted({*SHARED, *MODULES})
+    known = sorted(importable())
     return no_module(name[:100], known, INSTEAD, f"there are the tools, and: {', '.join(known)}")

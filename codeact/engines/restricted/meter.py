@@ -178,8 +178,7 @@ class Meter:
         return Fault(
             "fuel",
             "FuelExhausted",
-            f"fuel limit of {self._fuel:,} ticks reached: a tick is a loop iteration or a function call",
-            hint="do less work in one run: filter before looping, avoid nested loops over the same rows",
+            f"the program used up its {self._fuel:,} ticks, one for a round of a loop or a call (limit fuel)",
         )
 
 
@@ -249,8 +248,7 @@ class Growth:
         return Fault(
             "memory",
             "MemoryError",
-            f"memory limit of {self._limit:,} bytes reached: the program had grown by about {grown:,} bytes",
-            hint="keep sums and counts instead of collecting everything",
+            f"no more memory (limit memory={self._limit:,} bytes): the program had grown by about {grown:,} bytes",
         )
 
 

@@ -52,7 +52,7 @@ class Sizes:
 
     def refuse(self, reason: str) -> NoReturn:
         """Refuse an operation."""
-        msg = f"memory limit of {self.limit:,} bytes reached: {reason}"
+        msg = f"no more memory (limit memory={self.limit:,} bytes): {reason}"
         raise MemoryError(msg)
 
     def bits(self, wanted: int) -> None:

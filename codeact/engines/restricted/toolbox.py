@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 from codeact.engines import Answer, Face, Refusal, Stop
 from codeact.engines.restricted.world import World
 from codeact.values import Uncrossable, from_guest
-from wasm_runtime.guest.faults import ToolError, unknown_tool
+from wasm_runtime.guest.faults import ToolError
+from wasm_runtime.guest.names import MissingKey, unknown_tool
 
 _ERRORS: dict[str, type[Exception]] = {
     "ToolError": ToolError,
@@ -106,7 +107,8 @@ def call(world: World, name: str, args: tuple[Any, ...], named: dict[str, Any]) 
             place = f"argument {key}"
             plain_named[str.__str__(key)] = from_guest(value, depth=limits.value_depth, size=limits.value_bytes)
     except Uncrossable as error:
-        msg = f"{name}(): {place}{error.path}: {error.reason}"
+        reason = error.reason.replace("cannot return", "cannot pass", 1)
+        msg = f"{name}(): {place}{error.path}: {reason}"
         raise TypeError(msg) from None
     reply = world.doors.call(name, tuple(plain_args), plain_named)
     if isinstance(reply, Stop):
@@ -136,7 +138,7 @@ class Toolbox(_Fixed):
     def __getitem__(self, name: object) -> Tool:
         tool = self._tools.get(name) if type(name) is str else None
         if tool is None:
-            raise KeyError(_unknown(name, self._tools))
+            raise MissingKey(_unknown(name, self._tools))
         return tool
 
     def __setitem__(self, name: object, value: object) -> NoReturn:
