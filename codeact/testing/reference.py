@@ -31,7 +31,8 @@ from codeact.engines import Answer, Doors, Face, Fault, Frame, Outcome, Program,
 from codeact.limits import Limits
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.awaits import forgiving
-from wasm_runtime.guest.faults import ToolError, describe, unknown_tool
+from wasm_runtime.guest.faults import ToolError, describe
+from wasm_runtime.guest.names import unknown_tool
 from wasm_runtime.guest.program import FUNCTION, UNRETURNED, Compiled, compile_program, filename, lines_of
 
 _UNRETURNED = "__unreturned__"
