@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from codeact.declarations import stubs
     from codeact.engines import Engine, EngineUnavailable, engine_names
+    from codeact.files import File
     from codeact.limits import Limits
     from codeact.result import Call, Error, Result, Truncation, Usage
     from codeact.sandbox import Sandbox, run
@@ -19,6 +20,7 @@ __all__ = [
     "Engine",
     "EngineUnavailable",
     "Error",
+    "File",
     "Limits",
     "Result",
     "Sandbox",
@@ -39,6 +41,7 @@ _HOMES = {
     "Engine": "engines",
     "EngineUnavailable": "engines",
     "Error": "result",
+    "File": "files",
     "Limits": "limits",
     "Result": "result",
     "Sandbox": "sandbox",

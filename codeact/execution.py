@@ -11,12 +11,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from codeact.calls import Door
 from codeact.engines import Doors, Engine, Face, Fault, Frame, Instance, Outcome, Program
 from codeact.errors import build
+from codeact.files import checked, compared
 from codeact.limits import Limits
 from codeact.output import Output
 from codeact.portal import Portal, own_loop, portal_to
@@ -49,17 +50,45 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be run.
+
+    Attributes:
+        source: the program's text.
+        files: what it finds in its workspace: contents by path.
+    """
+
+    source: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def task(source: object, files: object, limits: Limits) -> Task:
+    """What a host asks for.
+
+    Raises:
+        TypeError: the source is no string, or the files are no mapping of paths to contents.
+        ValueError: a path of a file does not lead to a place in the workspace, or they do not fit.
+    """
+    if not isinstance(source, str):
+        msg = f"code: expected the program as a str, got {type(source).__name__}"
+        raise TypeError(msg)
+    return Task(str.__str__(source), checked(files, limits))
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a run takes place that is one of a session's.
 
     Attributes:
         instance: the session's world, which outlives the run.
         earlier: the texts of the programs that ran in it before.
+        files: digests of the files that they have left.
         tap: puts what passes through the doors on a tape, or takes it from one.
     """
 
     instance: Instance
     earlier: tuple[str, ...]
+    files: Mapping[str, str]
     tap: Callable[[Doors], Doors]
 
 
@@ -76,16 +105,15 @@ class Ended:
     outcome: Outcome | None
 
 
-def complete(grant: Grant, source: str, place: Place | None = None) -> Ended:
+def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
     """Run a program and wait for its end, no longer than the limit `timeout`.
 
     Args:
         grant: what it may use.
-        source: its text.
+        task: the program.
         place: the session's world; without one it gets a fresh world, which ends with it.
 
     Raises:
-        TypeError: `source` is no string.
         RuntimeError: called inside a running event loop, which it would hold.
     """
     if _inside_a_loop():
@@ -93,7 +121,7 @@ def complete(grant: Grant, source: str, place: Place | None = None) -> Ended:
         raise RuntimeError(msg)
     waiting = threading.Lock()
     waiting.acquire()
-    run = Execution(grant, _checked(source), own_loop, place).start(waiting.release)
+    run = Execution(grant, task, own_loop, place).start(waiting.release)
     try:
         if not waiting.acquire(timeout=run.left()) and not run.door.expire():
             waiting.acquire(timeout=GRACE)
@@ -103,12 +131,8 @@ def complete(grant: Grant, source: str, place: Place | None = None) -> Ended:
     return run.ended()
 
 
-async def complete_async(grant: Grant, source: str, place: Place | None = None) -> Ended:
-    """The same without holding the event loop; async tools run on this loop. Cancelling it stops the guest.
-
-    Raises:
-        TypeError: `source` is no string.
-    """
+async def complete_async(grant: Grant, task: Task, place: Place | None = None) -> Ended:
+    """The same without holding the event loop; async tools run on this loop. Cancelling it stops the guest."""
     import asyncio  # noqa: PLC0415 - most of what an import of this module would cost
 
     loop = asyncio.get_running_loop()
@@ -127,7 +151,7 @@ async def complete_async(grant: Grant, source: str, place: Place | None = None) 
             return False
         return True
 
-    run = Execution(grant, _checked(source), portal_to(loop), place).start(finished)
+    run = Execution(grant, task, portal_to(loop), place).start(finished)
     try:
         if not await within(run.left()) and not run.door.expire():
             await within(GRACE)
@@ -135,13 +159,6 @@ async def complete_async(grant: Grant, source: str, place: Place | None = None) 
         run.abandon()
         raise
     return run.ended()
-
-
-def _checked(source: object) -> str:
-    if not isinstance(source, str):
-        msg = f"code: expected the program as a str, got {type(source).__name__}"
-        raise TypeError(msg)
-    return str.__str__(source)
 
 
 def _inside_a_loop() -> bool:
@@ -158,9 +175,10 @@ def _inside_a_loop() -> bool:
 class Execution:
     """One run. It happens on a worker, while the caller waits as long as it likes and then takes the result."""
 
-    def __init__(self, grant: Grant, source: str, portal: Portal, place: Place | None) -> None:
+    def __init__(self, grant: Grant, task: Task, portal: Portal, place: Place | None) -> None:
         self._grant = grant
-        self._source = source
+        self._source = task.source
+        self._inputs = task.files
         self._place = place
         self._started = time.monotonic()
         self._deadline = self._started + grant.limits.timeout
@@ -235,6 +253,7 @@ class Execution:
                 memory=outcome.memory,
                 calls=len(calls),
             ),
+            files=compared(outcome.files, self._inputs, self._place.files if self._place else {}),
             truncated=self._output.truncations,
             exit_code=outcome.exit_code,
         )
@@ -253,10 +272,10 @@ class Execution:
         try:
             if self._place is None:
                 instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
-                outcome = instance.run(Program(self._source), doors)
+                outcome = instance.run(Program(self._source, files=self._inputs), doors)
             else:
                 instance = self._place.instance
-                program = Program(self._source, len(self._place.earlier) + 1)
+                program = Program(self._source, len(self._place.earlier) + 1, self._inputs)
                 outcome = instance.run(program, self._place.tap(doors))
             stop = self.door.stop
         except BaseException as error:  # noqa: BLE001 - an engine that fails is data too

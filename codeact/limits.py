@@ -30,6 +30,9 @@ class Limits:
         call_timeout: seconds one tool call may take; None leaves it what is left of `timeout`.
         value_bytes: bytes of a value that crosses (arguments, a tool's result, the program's value), encoded.
         value_depth: levels of nesting in a value that crosses.
+        workspace: bytes that the files of a world may hold together, temporary ones included. They count towards
+            `memory` too, several times while they cross.
+        files: files and directories that there may be in it.
 
     Raises:
         ValueError: for a limit that is zero, negative, or not a finite number.
@@ -46,6 +49,8 @@ class Limits:
     call_timeout: float | None = None
     value_bytes: int = 10 * _MIB
     value_depth: int = 100
+    workspace: int = 32 * _MIB
+    files: int = 1000
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -54,6 +59,7 @@ class Limits:
 
 _MOST = {
     "stack": 1_000_000,  # what CPython takes as a recursion limit, and more than its own stack holds
+    "files": 100_000,
     "value_depth": 200,  # what a host can decode: a level of nesting is up to two levels of JSON
 }
 _SECONDS = frozenset({"timeout", "call_timeout"})

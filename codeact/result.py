@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal
 
 from codeact.engines import Kind
+from codeact.files import File, save
 from codeact.values import jsonable, printable
 
 State = Literal["ok", "failed", "refused", "unfinished"]
@@ -102,6 +105,9 @@ OBSERVED_OUTPUT = 4000
 OBSERVED_LINES = 5
 """Lines of an error's message that it shows."""
 
+OBSERVED_FILES = 20
+"""Files that it names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -116,6 +122,8 @@ class Result:
             without a value; None where there is nothing to say.
         calls: the receipts of its tool calls, in order.
         usage: what it cost.
+        files: the files of the workspace that are new, changed or deleted since it began, in the order of their
+            paths. A program that failed leaves them too, unless its world was lost with it.
         truncated: every cut that was made.
         exit_code: what the program gave to `sys.exit`; None when it did not call it.
     """
@@ -127,11 +135,15 @@ class Result:
     note: str | None
     calls: tuple[Call, ...]
     usage: Usage
+    files: tuple[File, ...] = ()
     truncated: tuple[Truncation, ...] = ()
     exit_code: int | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """The whole result as JSON-ready data; see `codeact.values.jsonable` for what becomes of values."""
+        """The result as JSON-ready data; see `codeact.values.jsonable` for what becomes of values.
+
+        Of files it tells path, state, size and digest; their contents are in `files`.
+        """
         return {
             "ok": self.ok,
             "value": jsonable(self.value),
@@ -140,12 +152,17 @@ class Result:
             "note": self.note,
             "calls": [asdict(call) for call in self.calls],
             "usage": asdict(self.usage),
+            "files": [_told(file) for file in self.files],
             "truncated": [asdict(cut) for cut in self.truncated],
             "exit_code": self.exit_code,
         }
 
+    def save(self, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
+        """Write the files that are new or changed below a directory of the host's; see `codeact.files.save`."""
+        return save(self.files, directory)
+
     def observation(self) -> str:
-        """The text for the model: always in the order status, value or error, output, notes, cuts."""
+        """The text for the model: always in the order status, value or error, output, files, notes, cuts."""
         return printable("\n".join(self._observed()))
 
     def _observed(self) -> Iterator[str]:
@@ -159,10 +176,25 @@ class Result:
         if self.stdout:
             yield "output:"
             yield _cut(self.stdout.rstrip("\n"), OBSERVED_OUTPUT)
+        if self.files:
+            yield f"files: {_listed(self.files)}"
         if self.note:
             yield f"note: {self.note}"
         for cut in self.truncated:
             yield f"cut: {cut.what} stopped after {cut.kept:,} characters; at least {cut.left_out:,} more left out"
+
+
+def _told(file: File) -> dict[str, object]:
+    return {"path": file.path, "state": file.state, "size": file.size, "digest": file.digest}
+
+
+def _listed(files: tuple[File, ...]) -> str:
+    shown = [
+        f"{file.path} (deleted)" if file.data is None else f"{file.path} ({file.state}, {file.size:,} bytes)"
+        for file in files[:OBSERVED_FILES]
+    ]
+    more = f" and {len(files) - OBSERVED_FILES} more" if len(files) > OBSERVED_FILES else ""
+    return ", ".join(shown) + more
 
 
 def _described(error: Error) -> Iterator[str]:

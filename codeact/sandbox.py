@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from codeact.declarations import face
 from codeact.engines import Engine, load
-from codeact.execution import Grant, complete, complete_async
+from codeact.execution import Grant, complete, complete_async, task
+from codeact.files import Content
 from codeact.limits import Limits
 from codeact.result import Result
 from codeact.session import Session, Turn
@@ -62,30 +63,35 @@ class Sandbox:
         """The name of the engine."""
         return self._grant.engine.name
 
-    def run(self, code: str) -> Result:
+    def run(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
         """Run a program and wait for its result, no longer than the limit `timeout`.
 
         Args:
             code: the text the model wrote.
+            files: what it finds in its workspace: contents by path, such as `{"data/in.csv": b"…"}`. A str becomes
+                UTF-8. They are copied; what the program does to them is in `Result.files`.
 
         Raises:
-            TypeError: `code` is no string.
+            TypeError: `code` is no string, or `files` is no mapping of paths to contents.
+            ValueError: a path leads out of the workspace, or the files are more than the limits let in.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
-        return complete(self._grant, code).result
+        return complete(self._grant, task(code, files, self.limits)).result
 
-    async def run_async(self, code: str) -> Result:
+    async def run_async(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
         """Run a program without holding the event loop; async tools run on this loop.
 
         Cancelling it stops the guest.
 
         Args:
             code: the text the model wrote.
+            files: what it finds in its workspace; see `run`.
 
         Raises:
-            TypeError: `code` is no string.
+            TypeError: `code` is no string, or `files` is no mapping of paths to contents.
+            ValueError: a path leads out of the workspace, or the files are more than the limits let in.
         """
-        return (await complete_async(self._grant, code)).result
+        return (await complete_async(self._grant, task(code, files, self.limits))).result
 
     def session(self, *, tenant: str | None = None, history: Iterable[Turn] = ()) -> Session:
         """One world for many programs: what one leaves behind, the next one finds.
@@ -100,13 +106,21 @@ class Sandbox:
         return Session(self._grant, tenant, history)
 
 
-def run(code: str, tools: Granted = (), *, timeout: float = 2.0, engine: str = "wasm") -> Result:
+def run(
+    code: str,
+    tools: Granted = (),
+    *,
+    files: Mapping[str, Content] | None = None,
+    timeout: float = 2.0,
+    engine: str = "wasm",
+) -> Result:
     """Run one program in a sandbox made for it, with less time than a `Sandbox` gives by default.
 
     Args:
         code: the text the model wrote.
         tools: what it is granted; see `Sandbox`.
+        files: what it finds in its workspace; see `Sandbox.run`.
         timeout: seconds until it is stopped.
         engine: `wasm` or `restricted`; see `Sandbox`.
     """
-    return Sandbox(tools, engine=engine, limits=Limits(timeout=timeout)).run(code)
+    return Sandbox(tools, engine=engine, limits=Limits(timeout=timeout)).run(code, files=files)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
-from codeact.engines import Instance, Outcome
-from codeact.execution import Ended, Grant, Place, complete, complete_async
+from codeact.engines import Instance
+from codeact.execution import Ended, Grant, Place, Task, complete, complete_async, task
+from codeact.files import Content, digest_of
 from codeact.result import Result
 from codeact.tape import Tape, recording, replaying
 
@@ -27,11 +28,13 @@ class Turn:
         source: its text.
         ok: whether it finished.
         tape: what came through its doors.
+        files: what was put into its workspace: contents by path.
     """
 
     source: str
     ok: bool
     tape: Tape
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Session:
@@ -56,6 +59,7 @@ class Session:
         self._instance: Instance | None = None
         self._names: dict[str, None] = {}
         self._sources: list[str] = []
+        self._files: dict[str, str] = {}
         self._history = list(history)
         self._busy = threading.Lock()
         self._closed = False
@@ -82,25 +86,27 @@ class Session:
         """The programs that made its world what it is; those that cost it its world are not among them."""
         return tuple(self._history)
 
-    def run(self, code: str) -> Result:
-        """Run the next program; as `Sandbox.run`.
+    def run(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
+        """Run the next program; as `Sandbox.run`. What is put into the workspace stays there too.
 
         Raises:
             RuntimeError: the session is closed, or runs another program just now.
         """
+        asked = task(code, files, self._grant.limits)
         with self._turn():
             tape = Tape()
-            return self._after(code, tape, complete(self._grant, code, self._place(tape)))
+            return self._after(asked, tape, complete(self._grant, asked, self._place(tape)))
 
-    async def run_async(self, code: str) -> Result:
+    async def run_async(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
         """Run the next program; as `Sandbox.run_async`.
 
         Raises:
             RuntimeError: the session is closed, or runs another program just now.
         """
+        asked = task(code, files, self._grant.limits)
         with self._turn():
             tape = Tape()
-            return self._after(code, tape, await complete_async(self._grant, code, self._place(tape)))
+            return self._after(asked, tape, await complete_async(self._grant, asked, self._place(tape)))
 
     def restore(self) -> tuple[str, ...]:
         """Make its world anew from its history. No tool is called: their answers are on record.
@@ -113,14 +119,16 @@ class Session:
         """
         with self._turn():
             for turn in self._rewound():
-                self._again(turn, complete(self._grant, turn.source, self._place_again(turn)))
+                self._again(turn, complete(self._grant, Task(turn.source, turn.files), self._place_again(turn)))
         return self.names
 
     async def restore_async(self) -> tuple[str, ...]:
         """As `restore`, inside a running event loop."""
         with self._turn():
             for turn in self._rewound():
-                self._again(turn, await complete_async(self._grant, turn.source, self._place_again(turn)))
+                self._again(
+                    turn, await complete_async(self._grant, Task(turn.source, turn.files), self._place_again(turn))
+                )
         return self.names
 
     def close(self) -> None:
@@ -150,26 +158,26 @@ class Session:
             self._busy.release()
 
     def _place(self, tape: Tape) -> Place:
-        return Place(self._world(), tuple(self._sources), recording(tape, self._grant.limits))
+        return Place(self._world(), tuple(self._sources), dict(self._files), recording(tape, self._grant.limits))
 
     def _place_again(self, turn: Turn) -> Place:
-        return Place(self._world(), tuple(self._sources), replaying(turn.tape, self._grant.limits))
+        return Place(self._world(), tuple(self._sources), dict(self._files), replaying(turn.tape, self._grant.limits))
 
     def _world(self) -> Instance:
         if self._instance is None:
             self._instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
         return self._instance
 
-    def _after(self, source: str, tape: Tape, ended: Ended) -> Result:
+    def _after(self, asked: Task, tape: Tape, ended: Ended) -> Result:
         had = self.names
         result = ended.result
-        if not self._settle(source, ended.outcome):
+        if not self._settle(asked, ended):
             return replace(result, note=_lost(had))
-        self._history.append(Turn(source, result.ok, tape))
+        self._history.append(Turn(asked.source, result.ok, tape, asked.files))
         return result if result.ok else replace(result, note=_kept(self.names))
 
     def _again(self, turn: Turn, ended: Ended) -> None:
-        kept = self._settle(turn.source, ended.outcome)
+        kept = self._settle(Task(turn.source, turn.files), ended)
         error = ended.result.error
         if kept and ended.result.ok == turn.ok and (error is None or error.type != "ReplayError"):
             return
@@ -187,15 +195,22 @@ class Session:
                 raise RuntimeError(msg)
             yield turn
 
-    def _settle(self, source: str, outcome: Outcome | None) -> bool:
+    def _settle(self, asked: Task, ended: Ended) -> bool:
         """Take note of what a run has left behind. Gives whether its world is still there."""
+        outcome = ended.outcome
         if outcome is None or self._instance is None or not self._instance.alive:
             self._forget(close=outcome is not None)
             return False
-        self._sources.append(source)
+        self._sources.append(asked.source)
         for name in outcome.unbound:
             self._names.pop(name, None)
         self._names.update(dict.fromkeys(outcome.bound))
+        self._files.update((path, digest_of(data)) for path, data in asked.files.items())
+        for file in ended.result.files:
+            if file.digest is None:
+                del self._files[file.path]
+            else:
+                self._files[file.path] = file.digest
         return True
 
     def _forget(self, *, close: bool = True) -> None:
@@ -205,6 +220,7 @@ class Session:
         self._instance = None
         self._names.clear()
         self._sources.clear()
+        self._files.clear()
 
 
 def _kept(names: tuple[str, ...]) -> str:

@@ -32,7 +32,8 @@ def test_the_limits_table_is_the_limits() -> None:
     assert int(named["memory"].split()[0]) * 2**20 == limits.memory
     assert int(named["source"].split()[0]) * 2**10 == limits.source
     assert int(named["value_bytes"].split()[0]) * 2**20 == limits.value_bytes
-    for name in ("stack", "output", "calls", "value_depth"):
+    assert int(named["workspace"].split()[0]) * 2**20 == limits.workspace
+    for name in ("stack", "output", "calls", "value_depth", "files"):
         assert int(named[name].replace(",", "")) == getattr(limits, name)
     assert limits.fuel is None
     assert limits.call_timeout is None

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -122,10 +122,12 @@ class Program:
     Attributes:
         source: its text.
         number: its place among the programs of one world, from 1. Frames of earlier ones are told by it.
+        files: what is put into the world's workspace before it runs: contents by path.
     """
 
     source: str
     number: int = 1
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,8 @@ class Outcome:
         exit_code: what it gave to `sys.exit`; None when it did not.
         fuel: units spent.
         memory: peak bytes of the guest's heap; None where the engine cannot know.
+        files: what has become of the workspace's files since the run began: contents by path, in the order of the
+            paths; None for a file that is gone. Temporary files are not among them.
     """
 
     value: object = None
@@ -178,6 +182,7 @@ class Outcome:
     exit_code: int | None = None
     fuel: int = 0
     memory: int | None = None
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
 class Instance(Protocol):

@@ -28,6 +28,7 @@ from codeact.engines import (
 from codeact.limits import Limits
 from codeact.values import NODE, Uncrossable, from_guest
 from wasm_runtime.guest.codec import decode, encode
+from wasm_runtime.guest.parcel import pack, unpack
 
 try:
     from wasm_runtime.instance import Instance, Trap
@@ -125,26 +126,31 @@ class WasmInstance:
                 "seed": doors.seed.hex(),
                 "stack": self._limits.stack,
                 "depth": self._limits.value_depth,
+                "room": [self._limits.workspace, self._limits.files],
             }
-        return json.dumps(request)
+        return json.dumps(request) + pack(program.files)
 
     def _outcome(self, answer: str, fuel: int, number: int) -> Outcome:
         end = answer.find("\n", 0, HEADER)
+        rest = answer.find("\n", end + 1) if end >= 0 else -1
         try:
             header = json.loads(answer[:end] if end >= 0 else answer[:HEADER])
-            outcome = _read(header, fuel, number)
+            # As many files again as there may be can be gone.
+            most, size = 2 * self._limits.files, self._limits.workspace
+            files = unpack(answer, rest + 1, count=most, size=size) if rest >= 0 else {}
+            outcome = replace(_read(header, fuel, number), files=files)
             if outcome.fault is not None:
                 return replace(outcome, fault=self._named(outcome.fault))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             forged = Fault("runtime", "ProtocolError", "the program's answer was no answer of the interpreter's")
             return Outcome(fault=forged, fuel=fuel)
         try:
-            value = _bounded(answer[end + 1 :], self._limits) if end >= 0 else None
+            value = answer[end + 1 : rest if rest >= 0 else None] if end >= 0 else "null"
+            return replace(outcome, value=_bounded(value, self._limits))
         except Uncrossable as error:
             return replace(outcome, fault=Fault("value", "TypeError", str(error)))
         except (ValueError, RecursionError) as error:
             return replace(outcome, fault=Fault("value", "TypeError", f"value: {error}"))
-        return replace(outcome, value=value)
 
     def _named(self, fault: Fault) -> Fault:
         """The fault with the limit it has met named: the interpreter inside does not know whose limit it is."""
@@ -187,7 +193,7 @@ class _Room:
         self._doors = doors
         self._limits = limits
         self.line = 0
-        self.longest = max(ENCODED * limits.value_bytes, limits.output) + HEADER
+        self.longest = max(ENCODED * limits.value_bytes + 2 * limits.workspace, limits.output) + HEADER
 
     def call(self, name: str, arguments: str, line: int) -> str:
         """Answer a call; the reply is `+` and a value, or `-` and an exception's type and message."""

@@ -51,7 +51,7 @@ class Room:
 
     def run(self, source: str, *, stack: int = 1000, seed: bytes = SEED) -> Reply:
         """Run a program on a thread with room for a deep stack. The end of the world is a `Trap`."""
-        opening = {"tools": self._faces, "seed": seed.hex(), "stack": stack, "depth": 100}
+        opening = {"tools": self._faces, "seed": seed.hex(), "stack": stack, "depth": 100, "room": [1 << 20, 100]}
         request = json.dumps({"source": source, "number": 1, "opening": opening})
         outcome: list[Any] = []
 

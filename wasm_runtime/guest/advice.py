@@ -33,6 +33,7 @@ MODULES: dict[str, str] = {
     "concurrent.interpreters": _PROCESSES,
     "ctypes": "there is no native code to call",
     "curses": _TERMINAL,
+    "dbm.sqlite3": "use dbm.dumb",
     "ensurepip": _PACKAGES,
     "fcntl": _SYSTEM,
     "grp": _SYSTEM,

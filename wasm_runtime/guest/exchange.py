@@ -1,13 +1,19 @@
-"""What the host asks and what it is told: a request in JSON, a reply of one line of JSON and a value."""
+"""What the host asks and what it is told.
+
+A request is JSON, and a parcel of files where there are any; a reply is a line of JSON, the text of a value, and,
+after another line break, a parcel where there is one.
+"""
 
 from __future__ import annotations
 
 import builtins
 import json
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NotRequired, TypedDict
 
-from . import advice, codec, console, entropy, faults, interpreter, loop, scene, tools
+from . import advice, codec, console, entropy, faults, files, interpreter, loop, parcel, scene, tools
 
 
 class Opening(TypedDict):
@@ -18,12 +24,14 @@ class Opening(TypedDict):
         seed: 32 bytes of randomness, hexadecimal.
         stack: frames of recursion.
         depth: levels of nesting in a value that crosses.
+        room: bytes that files may hold, and how many files and directories there may be.
     """
 
     tools: list[tuple[str, str, str, bool]]
     seed: str
     stack: int
     depth: int
+    room: tuple[int, int]
 
 
 class Request(TypedDict):
@@ -48,7 +56,8 @@ _write = json.JSONEncoder().encode
 def run(text: str) -> str:
     """Run one program. Nothing is raised."""
     try:
-        return _run(_read(text)[0])
+        request, end = _read(text)
+        return _run(request, parcel.unpack(text, end, count=len(text), size=len(text)))
     except BaseException as error:  # noqa: BLE001  # the host must be told of everything
         return _reply(interpreter.Ending(error=error))
 
@@ -57,7 +66,7 @@ _depth = 0
 _scene = scene.Scene(interpreter.texts.get, {}, sys.modules, tuple)
 
 
-def _run(request: Request) -> str:
+def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
     global _depth, _scene  # noqa: PLW0603  # one room, one state
     console.reset()
     loop.reset()
@@ -69,6 +78,9 @@ def _run(request: Request) -> str:
         interpreter.limit(opening["stack"])
         signatures = {name: signature for name, signature, *_ in opening["tools"]}
         _scene = scene.Scene(interpreter.texts.get, signatures, sys.modules, _importable)
+        files.limit(*opening["room"])
+    files.workspace.begin(inputs)
+    inputs.clear()  # the workspace has its own copy
     ending = interpreter.run(request["source"], request["number"])
     value = "null"
     if ending.error is None and ending.value is not None:
@@ -76,15 +88,21 @@ def _run(request: Request) -> str:
             value = codec.encode(ending.value, _depth)
         except BaseException as error:  # noqa: BLE001  # the program's own classes take part in this
             ending.error = error
+    try:
+        files.flush()
+    except OSError as error:
+        ending.error = ending.error or error
     console.flush()
-    return _reply(ending, value)
+    return _reply(ending, value, files.workspace.changes())
 
 
 def _importable() -> frozenset[str]:
     return sys.stdlib_module_names.difference(advice.MODULES)
 
 
-def _reply(ending: interpreter.Ending, value: str = "null") -> str:
+def _reply(
+    ending: interpreter.Ending, value: str = "null", changes: Mapping[str, bytearray | None] = MappingProxyType({})
+) -> str:
     head = {
         "finished": ending.finished,
         "bound": ending.bound,
@@ -92,7 +110,8 @@ def _reply(ending: interpreter.Ending, value: str = "null") -> str:
         "exit": ending.exit_code,
         "fault": None if ending.error is None else _fault(ending, ending.error),
     }
-    return f"{_write(head)}\n{value if ending.error is None else 'null'}"
+    reply = f"{_write(head)}\n{value if ending.error is None else 'null'}"
+    return f"{reply}\n{parcel.pack(changes)}" if changes else reply
 
 
 def _fault(ending: interpreter.Ending, error: BaseException) -> dict[str, object]:

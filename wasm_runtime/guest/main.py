@@ -7,9 +7,11 @@ import importlib
 import json
 import sys
 
-from . import clock, entropy, world
+from . import clock, entropy, errnos, world
 
-# Modules take functions of `time` and `os` with them when they are imported: nothing comes before these two.
+# Modules take functions of `time` and `os` with them when they are imported, and numbers of errors: nothing comes
+# before these three.
+errnos.install()
 clock.install()
 entropy.install_stream()
 
@@ -43,7 +45,7 @@ class WitWorld(world.Exports):  # type: ignore[misc]  # generated from world.wit
 def _rehearse(source: str) -> None:
     """Run a program as a host would, and forget it."""
     tool = ("rehearse", "rehearse() -> None", "", False)
-    opening = {"tools": [tool], "seed": "00" * 32, "stack": 1000, "depth": 100}
+    opening = {"tools": [tool], "seed": "00" * 32, "stack": 1000, "depth": 100, "room": (1 << 20, 100)}
     exchange.run(json.dumps({"source": source, "number": 1, "opening": opening}))
     interpreter.install()
 
@@ -58,6 +60,7 @@ faults.ToolError.__module__ = "builtins"
 builtins.ToolError = faults.ToolError  # type: ignore[attr-defined]
 library.close(shelf)
 system.install()
+errnos.settle()
 snapshot.settle(_rehearse, _REHEARSED)
 # Until the snapshot is taken, what goes wrong must reach whoever makes the component.
 sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__, sys.__stdin__ = _terminal  # type: ignore[misc]

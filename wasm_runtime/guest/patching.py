@@ -19,6 +19,19 @@ def replace(original: object, answer: object) -> None:
             names[name] = substitute
 
 
+def replace_all(pairs: list[tuple[object, object]]) -> None:
+    """The same for several, and where functions hold one as the default of a parameter."""
+    for original, answer in pairs:
+        replace(original, answer)
+    answers = {id(original): answer for original, answer in pairs}
+    for function in gc.get_objects():
+        if type(function) is FunctionType:
+            if function.__defaults__ and not answers.keys().isdisjoint(map(id, function.__defaults__)):
+                function.__defaults__ = tuple(answers.get(id(value), value) for value in function.__defaults__)
+            named = function.__kwdefaults__ or {}
+            named.update((name, answers[id(value)]) for name, value in list(named.items()) if id(value) in answers)
+
+
 def amend(kind: type, **attributes: Any) -> None:
     """Give a type written in C other attributes. It takes none itself; the dictionary behind its proxy does."""
     (names,) = gc.get_referents(kind.__dict__)

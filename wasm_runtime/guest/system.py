@@ -13,6 +13,7 @@ import os
 import queue
 import select
 import signal
+import sqlite3
 import sys
 import time
 import warnings
@@ -33,13 +34,26 @@ def _no_network(*_: object) -> NoReturn:
 
 def _database(path: object, *_: object) -> None:
     if path != ":memory:":
-        msg = "there are no files in the sandbox; use sqlite3.connect(':memory:')"
+        msg = "databases are in memory in the sandbox: connect(':memory:'), and write its serialize() to a file"
         raise PermissionError(errno.EACCES, msg, path)
+
+
+_connecting = sqlite3.connect
+
+
+def _connect(*args: Any, **options: Any) -> sqlite3.Connection:
+    """Open a database in memory. It cannot attach another one, which could be a file that C code opens by itself."""
+    connection: sqlite3.Connection = _connecting(*args, **options)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    return connection
+
+
+_connect.__name__ = _connect.__qualname__ = "connect"
 
 
 _AUDITED: dict[str, Callable[..., object]] = {
     # The parser too opens the file that a syntax error is in, to show its line, and is content if there is none.
-    "open": files.missing,
+    "open": files.refuse,
     "socket.__new__": _no_network,
     "socket.getaddrinfo": _no_network,
     "socket.gethostbyaddr": _no_network,
@@ -126,6 +140,7 @@ InlineExecutor.__name__ = InlineExecutor.__qualname__ = "ThreadPoolExecutor"
 def install() -> None:
     """Answer in the place of the operating system. Nothing can be imported from a file afterwards."""
     files.install()
+    replace(_connecting, _connect)
     replace(_thread.start_new_thread, _no_threads)
     replace(_thread.start_joinable_thread, _no_threads)  # type: ignore[attr-defined]
     replace(os._exit, _leave)
@@ -143,6 +158,7 @@ def install() -> None:
     del builtins.exit, builtins.quit
     # Models write "\d" all day; the text means what they think it means.
     warnings.simplefilter("ignore", SyntaxWarning)
+    sys.dont_write_bytecode = True
     os.environ.clear()
     sys.argv[:] = ["<program>"]
     sys.addaudithook(_audit)

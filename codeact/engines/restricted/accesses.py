@@ -20,7 +20,6 @@ MISSING: dict[str, str] = {
     "input": "nobody answers; the data comes from `tools`",
     "locals": "keep state in a dict of your own",
     "memoryview": "use bytes",
-    "open": "there are no files; the data comes from `tools`",
 }
 """Builtins that programs ask for and that do not exist, with what to do instead."""
 

@@ -69,11 +69,13 @@ class RestrictedInstance:
             self._world.builtins[".stream"] = meter.stream
         meter_fault = meter.fault
         meter.finish()
+        if self._world.made_files is not None:
+            outcome = replace(outcome, files=self._world.made_files.changes())
         if meter_fault is not None:
             seen = outcome.fault
             if seen is not None and not meter_fault.frames:
                 meter_fault = replace(meter_fault, frames=seen.frames, omitted=seen.omitted)
-            return Outcome(fault=meter_fault, bound=outcome.bound, unbound=outcome.unbound, fuel=meter.fuel)
+            return replace(outcome, value=None, fault=meter_fault, finished=False, exit_code=None, fuel=meter.fuel)
         return replace(outcome, fuel=meter.fuel)
 
     def close(self) -> None:
@@ -88,6 +90,8 @@ class RestrictedInstance:
         name = filename(program.number)
         self._texts[name] = program.source
         decimal.setcontext(world.decimals)
+        if program.files or world.made_files is not None:
+            world.files.workspace.begin(program.files)
         compiled = self._compile(program.source, name)
         if isinstance(compiled, Fault):
             return Outcome(fault=compiled)
@@ -108,6 +112,11 @@ class RestrictedInstance:
             finished = True
         except BaseException as error:  # noqa: BLE001 - whatever the program raises is data
             fault = self._fault(error)
+        if world.made_files is not None:
+            try:
+                world.made_files.flush()
+            except OSError as error:
+                fault = fault or self._fault(error)
         if fault is not None:
             value = None
         bound = tuple(

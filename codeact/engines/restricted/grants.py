@@ -5,11 +5,13 @@ from __future__ import annotations
 import builtins
 import typing
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import compress
 from types import CoroutineType, FunctionType, GeneratorType, MethodType, UnionType
 from typing import Any, NoReturn
 
 from codeact.engines.restricted.arithmetic import SCALARS
+from codeact.engines.restricted.files import Files
 from codeact.engines.restricted.guards import make_guards
 from codeact.engines.restricted.imports import make_importer
 from codeact.engines.restricted.lazy import BUILTINS, LongRange, make_range
@@ -97,6 +99,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
     text = Text(sizes)
     guards = make_guards(world, sizes, text)
     text.read = guards[".read"]
+    world.make_files = partial(Files, world, sizes, text)
     meter = world.meter
     stand_ins: dict[type, Any] = {kind: Sealed(kind) for kind in _SEALED}
     load = make_importer(world, guards, sizes, text)
@@ -228,6 +231,11 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             name = getattr(subject, "__name__", type(subject).__name__)
             world.write(f"{name}\n{doc if isinstance(doc, str) else 'no documentation'}\n")
 
+    def opened(*args: Any, **named: Any) -> Any:
+        return world.files.open(*args, **named)
+
+    opened.__name__ = opened.__qualname__ = "open"
+
     toolbox = make_toolbox(world)
     granted: dict[str, Any] = dict(PLAIN)
     granted.update(guards)
@@ -256,6 +264,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             "isinstance": is_instance,
             "issubclass": is_subclass,
             "iter": iterator,
+            "open": opened,
             "pow": power,
             "print": show,
             "range": ranges,

@@ -245,10 +245,19 @@ class Text:
 
     _judge_rindex = _judge_rpartition = _judge_rfind
 
-    def _judge_encode(self, _target: Any, encoding: Any = "utf-8", *_: Any, **__: Any) -> None:
-        if isinstance(encoding, str) and encoding.lower().replace("-", "_").replace(" ", "_") not in CODECS:
+    def judge_encoding(self, encoding: str) -> None:
+        """Judge the name of an encoding.
+
+        Raises:
+            LookupError: there is none of that name here.
+        """
+        if encoding.lower().replace("-", "_").replace(" ", "_") not in CODECS:
             msg = f"unknown encoding: {encoding[:50]}"
             raise LookupError(msg)
+
+    def _judge_encode(self, _target: Any, encoding: Any = "utf-8", *_: Any, **__: Any) -> None:
+        if isinstance(encoding, str):
+            self.judge_encoding(encoding)
 
     _judge_decode = _judge_encode
 

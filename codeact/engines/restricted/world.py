@@ -8,12 +8,15 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Context, DivisionByZero, InvalidOperation, Overflow
 from enum import EnumMeta
 from random import Random
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from codeact.engines import Doors, Face, Fault
 from codeact.engines.restricted.meter import Meter
 from codeact.engines.restricted.sizes import EXPONENT
 from codeact.limits import Limits
+
+if TYPE_CHECKING:
+    from codeact.engines.restricted.files import Files
 
 _TRAPS = [InvalidOperation, DivisionByZero, Overflow]
 
@@ -35,12 +38,15 @@ class World:
         modules: the modules imported so far.
         globals: the program's names.
         decimals: the decimal context that its runs begin with.
+        make_files: makes its files, when they are first asked for.
+        made_files: the same, once they are made.
     """
 
     module = "__main__"
     metaclasses: frozenset[type] = frozenset({type, ABCMeta, EnumMeta})
 
     doors: Doors
+    make_files: Callable[[], Files]
 
     def __init__(self, faces: tuple[Face, ...], limits: Limits, fuel: int) -> None:
         self.faces = faces
@@ -54,6 +60,7 @@ class World:
         self.builtins: dict[str, Any] = {}
         self.stand_ins: dict[type, Any] = {}
         self.decimals = Context(28, ROUND_HALF_EVEN, -EXPONENT, EXPONENT, 1, 0, [], _TRAPS)
+        self.made_files: Files | None = None
         self._chance: Random | None = None
         self._seed = b""
         self._started = 0.0
@@ -64,6 +71,13 @@ class World:
         self.number = number
         self._seed = self._seed or doors.seed
         self._started = time.monotonic()
+
+    @property
+    def files(self) -> Files:
+        """Its files."""
+        if self.made_files is None:
+            self.made_files = self.make_files()
+        return self.made_files
 
     def now(self) -> int:
         """The wall clock, nanoseconds since the epoch."""
