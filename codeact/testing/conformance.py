@@ -97,12 +97,13 @@ def _complaint(case: Case, engine: str, result: Result) -> str | None:
         if wrong is None and case.note is not None and case.note not in (result.note or ""):
             wrong = f"a note with {case.note!r}", f"note: {result.note}"
         if wrong is None and case.on_cpython and sys.version_info >= case.since:
-            python = _python(case.program, case.tools)
+            python = _python(case.program, case.earlier, case.tools)
             wrong = _unlike(python, result, told=case.expects is not None)
     if wrong is None:
         return None
     expected, got = wrong
-    return f"\n{_numbered(case.program)}\nexpected: {expected}\ngot:      {got}\n{result.observation()}"
+    programs = "\n\n".join(map(_numbered, (*case.earlier, case.program)))
+    return f"\n{programs}\nexpected: {expected}\ngot:      {got}\n{result.observation()}"
 
 
 def _mismatch(expects: Value | Raises, result: Result) -> tuple[str, str] | None:
@@ -150,13 +151,21 @@ def _numbered(program: str) -> str:
 
 def _run(engine: Any, case: Case) -> Result:
     if type(engine) is UnsafeCPython:
-        return _python(case.program, case.tools)
-    return _sandbox(engine, case.tools, tuple(case.limits.items())).run(case.program)
+        return _python(case.program, case.earlier, case.tools)
+    return _last(_sandbox(engine, case.tools, tuple(case.limits.items())), (*case.earlier, case.program))
 
 
 @cache
-def _python(program: str, tools: tuple[str, ...]) -> Result:
-    return _sandbox(_reference, tools).run(program)
+def _python(program: str, earlier: tuple[str, ...], tools: tuple[str, ...]) -> Result:
+    return _last(_sandbox(_reference, tools), (*earlier, program))
+
+
+def _last(sandbox: Sandbox, programs: tuple[str, ...]) -> Result:
+    """The result of the last program; the others make the world it runs in."""
+    if len(programs) == 1:
+        return sandbox.run(*programs)
+    with sandbox.session() as session:
+        return [session.run(program) for program in programs][-1]
 
 
 @cache

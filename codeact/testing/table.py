@@ -67,6 +67,7 @@ class Case:
     Attributes:
         name: `table/row`, unique.
         program: the text, as a model would write it.
+        earlier: programs that the same session has run before it.
         expects: how it must end; None where plain CPython says it.
         note: a part of the note that the result must have; None where CPython says it.
         tools: names of `codeact.testing.tools.TOOLS` that it is granted.
@@ -81,6 +82,7 @@ class Case:
     program: str
     expects: Expectation | None = None
     note: str | None = None
+    earlier: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     limits: Mapping[str, Any] = field(default_factory=dict)
     since: Version = (3, 11)
@@ -124,8 +126,8 @@ def _table(name: str, text: str) -> Table:
 
 def _case(table: str, /, *, name: str, program: str, differs: Mapping[str, Any] | None = None, **row: Any) -> Case:
     expects = _expectation(row)
-    if "tools" in row:
-        row["tools"] = tuple(row["tools"])
+    for several in ("earlier", "tools"):
+        row[several] = tuple(row.get(several, ()))
     if "since" in row:
         major, _, minor = row["since"].partition(".")
         row["since"] = int(major), int(minor)
