@@ -128,7 +128,7 @@ def test_a_module_holds_its_names_and_no_other_module(run, name):
     program = f"import {name} as m\n[(n, type(getattr(m, n)).__name__) for n in dir(m)]"
     found = dict(run(program).value)
     assert found
-    assert {key for key, kind in found.items() if kind == "module"} <= {"abc"}
+    assert "module" not in found.values()
 
 
 def test_chance_is_the_world_s_own(run):
@@ -148,7 +148,7 @@ def test_chance_is_the_world_s_own(run):
         ("import sqlite3", "keep the rows"),
         ("import math\nmath.sqroot(2)", "did you mean sqrt"),
         ("from math import sqroot", "cannot import name 'sqroot' from 'math'"),
-        ("import random\nrandom.SystemRandom", "has no 'SystemRandom'"),
+        ("import random\nrandom.rand", "has no 'rand' in this sandbox; did you mean rand"),
     ],
 )
 def test_what_is_missing_names_what_is_there(run, program, text):

@@ -128,7 +128,6 @@ AT_RUN_TIME = {
     "metaclass": "class M(type): pass",
     "metaclass by keyword": "class A(metaclass=lambda *a: 1): pass",
     "make_dataclass": "import dataclasses\ndataclasses.make_dataclass('A', ['x: int = print(1)'])",
-    "get_type_hints": "import typing\ntyping.get_type_hints(print)",
     "dataclass that uncovers a method": "from dataclasses import dataclass\n@dataclass(init=False)\nclass S(str):\n    format: object",
     "subclass of tools": "class T(type(tools)): pass",
     "unknown codec": "'x'.encode('punycode')",

@@ -49,7 +49,6 @@ class RestrictedInstance:
     def __init__(self, world: World) -> None:
         self.alive = True
         self._world = world
-        self._texts: dict[str, str] = {}
         builtins = make_builtins(world)
         builtins[_UNRETURNED] = UNRETURNED
         world.globals.update(__name__=world.module, __builtins__=builtins)
@@ -88,7 +87,7 @@ class RestrictedInstance:
     def _run(self, program: Program) -> Outcome:
         world = self._world
         name = filename(program.number)
-        self._texts[name] = program.source
+        world.texts[name] = program.source
         decimal.setcontext(world.decimals)
         if program.files or world.made_files is not None:
             world.files.workspace.begin(program.files)
@@ -214,7 +213,7 @@ class RestrictedInstance:
 
     def _scene(self) -> Scene:
         world = self._world
-        return Scene(self._texts.get, {face.name: face.signature for face in world.faces}, world.modules, importable)
+        return Scene(world.texts.get, {face.name: face.signature for face in world.faces}, world.modules, importable)
 
     def _frames(self, told: dict[str, Any]) -> tuple[Frame, ...]:
         now = self._world.number

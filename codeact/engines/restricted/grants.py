@@ -16,6 +16,7 @@ from codeact.engines.restricted.guards import make_guards
 from codeact.engines.restricted.imports import make_importer
 from codeact.engines.restricted.lazy import BUILTINS, LongRange, make_range
 from codeact.engines.restricted.names import Sort, sort
+from codeact.engines.restricted.output import Output
 from codeact.engines.restricted.sealed import Sealed
 from codeact.engines.restricted.sealed import real as unsealed
 from codeact.engines.restricted.sizes import INT_BITS, Sizes, plain
@@ -214,10 +215,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         line = (" " if sep is None else sep).join([text.shown(value) for value in values]) + (
             "\n" if end is None else end
         )
-        if file is None:
-            world.write(line)
-        else:
-            file.write(line)
+        (output if file is None else file).write(line)
 
     show.__name__ = show.__qualname__ = "print"
 
@@ -237,6 +235,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
     opened.__name__ = opened.__qualname__ = "open"
 
     toolbox = make_toolbox(world)
+    output, errors = Output(world), Output(world)
     granted: dict[str, Any] = dict(PLAIN)
     granted.update(guards)
     granted.update(
@@ -251,6 +250,8 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             ".repr": text.repr,
             ".ascii": text.ascii,
             ".format": text.format,
+            ".stderr": errors,
+            ".stdout": output,
             "__import__": load,
             "ascii": text.ascii,
             "delattr": guards[".delattr"],

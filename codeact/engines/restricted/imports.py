@@ -33,10 +33,7 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
             names = make(name, parts)
             if names is None:
                 raise ModuleNotFoundError(_missing(name), name=name)
-            module = _module(name, names)
-            for inner in PACKAGES.get(name, ()):
-                module.__dict__[inner] = load(f"{name}.{inner}")
-            world.modules[name] = module
+            module = world.modules[name] = _module(name, names, load)
         return module
 
     def find(name: str, _globals: Any = None, _locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
@@ -56,7 +53,7 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
         if not fromlist:
             return first
         for wanted in fromlist:
-            if wanted != "*" and wanted not in found.__dict__:
+            if wanted != "*" and not hasattr(found, wanted):
                 msg = f"cannot import name {wanted!r} from {found.__name__!r}"
                 raise ImportError(msg, name=name)
         return found
@@ -65,14 +62,17 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
     return find
 
 
-def _module(name: str, names: dict[str, Any]) -> ModuleType:
+def _module(name: str, names: dict[str, Any], load: Callable[[str], ModuleType]) -> ModuleType:
     module = ModuleType(name)
     public = tuple(key for key in names if key[0] != "_")
+    inner = PACKAGES.get(name, ())
 
     def missing(key: str) -> Any:
         if key == "__all__":
             return public
-        msg = f"module {name!r} has no {key!r} in this sandbox{_meant(key, public)}"
+        if key in inner:
+            return load(f"{name}.{key}")
+        msg = f"module {name!r} has no {key!r} in this sandbox{_meant(key, (*public, *inner))}"
         raise AttributeError(msg, name=key)
 
     module.__dict__.update(names, __getattr__=missing)

@@ -11,6 +11,7 @@ from _string import formatter_field_name_split, formatter_parser  # type: ignore
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
+from encodings.aliases import aliases
 from io import BytesIO, StringIO
 from string import Formatter
 from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType
@@ -25,10 +26,12 @@ WIDTH = 1_000_000
 
 CODECS = frozenset(
     {
-        "ascii", "big5", "cp1250", "cp1251", "cp1252", "cp437", "cp850", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk",
-        "iso8859_1", "iso8859_15", "iso_8859_1", "koi8_r", "l1", "latin1", "latin_1", "shift_jis", "us_ascii", "utf8",
-        "utf16", "utf32", "utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le", "utf_7", "utf_8",
-        "utf_8_sig",
+        "ascii", "big5", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp437",
+        "cp850", "cp852", "cp858", "cp866", "cp932", "cp949", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso8859_1",
+        "iso8859_10", "iso8859_13", "iso8859_14", "iso8859_15", "iso8859_16", "iso8859_2", "iso8859_3", "iso8859_4",
+        "iso8859_5", "iso8859_6", "iso8859_7", "iso8859_8", "iso8859_9", "iso_8859_1", "koi8_r", "koi8_u", "l1", "latin1",
+        "latin_1", "mac_roman", "raw_unicode_escape", "shift_jis", "unicode_escape", "us_ascii", "utf8", "utf16", "utf32",
+        "utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le", "utf_7", "utf_8", "utf_8_sig",
     }
 )  # fmt: skip
 """Encodings that take time in proportion to the text."""
@@ -205,7 +208,11 @@ class Text:
             self._sizes.take(int(width))
 
     _judge_ljust = _judge_rjust = _judge_zfill = _judge_center
-    _judge_seek = _judge_truncate = _judge_center
+    _judge_truncate = _judge_center
+
+    def _judge_seek(self, target: Any, place: Any = 0, *_: Any) -> None:
+        # Writing past the end fills what is in between; a text takes four bytes for every character of it.
+        self._judge_center(target, place * 4 if isinstance(target, StringIO) and isinstance(place, int) else place)
 
     def _judge_to_bytes(self, _target: Any, length: Any = 1, *_: Any, **__: Any) -> None:
         self._judge_center(_target, length)
@@ -249,9 +256,10 @@ class Text:
         """Judge the name of an encoding.
 
         Raises:
-            LookupError: there is none of that name here.
+            LookupError: it is not known, or none that takes time in proportion to the text.
         """
-        if encoding.lower().replace("-", "_").replace(" ", "_") not in CODECS:
+        plain = encoding.lower().replace("-", "_").replace(" ", "_")
+        if plain not in CODECS and aliases.get(plain) not in CODECS:
             msg = f"unknown encoding: {encoding[:50]}"
             raise LookupError(msg)
 

@@ -40,6 +40,7 @@ class World:
         decimals: the decimal context that its runs begin with.
         make_files: makes its files, when they are first asked for.
         made_files: the same, once they are made.
+        texts: the texts of its programs, by the names of their files.
     """
 
     module = "__main__"
@@ -59,6 +60,7 @@ class World:
         self.globals: dict[str, Any] = {}
         self.builtins: dict[str, Any] = {}
         self.stand_ins: dict[type, Any] = {}
+        self.texts: dict[str, str] = {}
         self.decimals = Context(28, ROUND_HALF_EVEN, -EXPONENT, EXPONENT, 1, 0, [], _TRAPS)
         self.made_files: Files | None = None
         self._chance: Random | None = None

@@ -1,16 +1,22 @@
-"""`datetime` and `time`, by the clock of the world."""
+"""`datetime`, `time` and what goes by them, by the clock of the world."""
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import time
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from codeact.engines.restricted.hosted import seconds_in
-from codeact.engines.restricted.library.parts import Parts, StandIn, take
+from codeact.engines.restricted.library.copies import copied
+from codeact.engines.restricted.library.parts import Parts, StandIn, pick, take
 
 _NANO = 1_000_000_000
 _NAP = 0.01
+_WIDEST = 10_000
+"""Columns or lines of a calendar, and years."""
 
 
 def make_datetime(parts: Parts) -> dict[str, Any]:
@@ -20,7 +26,7 @@ def make_datetime(parts: Parts) -> dict[str, Any]:
     def utc() -> dt.datetime:
         return dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=world.now() // 1000)
 
-    class datetime(dt.datetime, metaclass=StandIn):  # noqa: N801 - its name inside
+    class datetime(dt.datetime, metaclass=StandIn):
         def __new__(cls, *args: Any, **named: Any) -> Any:
             return dt.datetime.__new__(dt.datetime if StandIn.stands(cls) else cls, *args, **named)
 
@@ -41,7 +47,7 @@ def make_datetime(parts: Parts) -> dict[str, Any]:
             found = dt.datetime.fromtimestamp(timestamp, tz or dt.UTC)
             return found if tz is not None else found.replace(tzinfo=None)
 
-    class date(dt.date, metaclass=StandIn):  # noqa: N801
+    class date(dt.date, metaclass=StandIn):
         def __new__(cls, *args: Any, **named: Any) -> Any:
             return dt.date.__new__(dt.date if StandIn.stands(cls) else cls, *args, **named)
 
@@ -92,33 +98,87 @@ def make_time(parts: Parts) -> dict[str, Any]:
     def gmtime(secs: Any = None) -> Any:
         return time.gmtime(seconds() if secs is None else secs)
 
-    def strftime(format: str, t: Any = None) -> str:  # noqa: A002 - its name inside
+    def strftime(format: str, t: Any = None) -> str:
         parts.text.widths(format)
         t = gmtime() if t is None else t
         if "%s" in format:
-            format = seconds_in(format, dt.datetime(*t[:6]))  # noqa: A001, DTZ001 - UTC
+            format = seconds_in(format, dt.datetime(*t[:6]))  # noqa: DTZ001 - UTC
         return time.strftime(format, t)
 
-    def mktime(t: Any) -> float:
-        import calendar  # noqa: PLC0415 - seldom needed
-
-        return float(calendar.timegm(t))
-
     return {
-        "time": seconds,
-        "time_ns": now,
-        "monotonic": since,
-        "monotonic_ns": since_ns,
-        "perf_counter": since,
-        "perf_counter_ns": since_ns,
-        "process_time": since,
-        "sleep": sleep,
+        **take("time", "strptime struct_time"),
+        "altzone": 0,
+        "asctime": lambda t=None: time.asctime(gmtime() if t is None else t),
+        "ctime": lambda secs=None: time.asctime(gmtime(secs)),
+        "daylight": 0,
         "gmtime": gmtime,
         "localtime": gmtime,
-        "mktime": mktime,
+        "mktime": lambda t: float(calendar.timegm(t)),
+        **dict.fromkeys(("monotonic", "perf_counter", "process_time", "thread_time"), since),
+        **dict.fromkeys(("monotonic_ns", "perf_counter_ns", "process_time_ns", "thread_time_ns"), since_ns),
+        "sleep": sleep,
         "strftime": strftime,
-        "strptime": time.strptime,
-        "struct_time": time.struct_time,
+        "time": seconds,
+        "time_ns": now,
         "timezone": 0,
         "tzname": ("UTC", "UTC"),
     }
+
+
+def make_calendar(parts: Parts) -> dict[str, Any]:
+    """The names of `calendar`; which day a week begins with is the world's own."""
+    names = copied(parts, "calendar")
+    for kind in (names["TextCalendar"], names["HTMLCalendar"]):
+        for name, method in list(vars(kind).items()):
+            if isinstance(method, FunctionType):
+                setattr(kind, name, _narrow(method))
+    made = pick(
+        names,
+        "Calendar FRIDAY HTMLCalendar IllegalMonthError IllegalWeekdayError MONDAY SATURDAY SUNDAY THURSDAY "
+        "TUESDAY TextCalendar WEDNESDAY calendar firstweekday isleap leapdays month monthcalendar monthrange prcal "
+        "prmonth setfirstweekday timegm weekday weekheader",
+    )
+    return {**made, **{name: tuple(names[name]) for name in ("day_abbr", "day_name", "month_abbr", "month_name")}}
+
+
+def _narrow(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that is asked for columns and lines of ordinary numbers only."""
+
+    def narrow(*args: Any, **named: Any) -> Any:
+        for value in (*args, *named.values()):
+            if isinstance(value, int) and value > _WIDEST:
+                msg = f"a calendar has at most {_WIDEST:,} columns or lines"
+                raise ValueError(msg)
+        return method(*args, **named)
+
+    narrow.__name__, narrow.__qualname__, narrow.__doc__ = method.__name__, method.__qualname__, method.__doc__
+    return narrow
+
+
+def make_sched(parts: Parts) -> dict[str, Any]:
+    """The names of `sched`."""
+    return pick(copied(parts, "sched"), "Event scheduler")
+
+
+def make_timeit(parts: Parts) -> dict[str, Any]:
+    """The names of `timeit`, for functions: a text to be run would be no part of the program."""
+    clock = parts.load("time").perf_counter
+
+    def timeit(stmt: Any = None, setup: Any = None, timer: Any = clock, number: int = 1_000_000, **_: Any) -> float:
+        for part in (stmt, setup):
+            if part is not None and not callable(part):
+                msg = "timeit measures functions here: timeit.timeit(lambda: f(3), number=100)"
+                raise TypeError(msg)
+        if setup is not None:
+            setup()
+        begun = timer()
+        for _ in parts.world.meter.charged(range(number)):
+            stmt()
+        return float(timer() - begun)
+
+    def repeat(
+        stmt: Any = None, setup: Any = None, timer: Any = clock, repeat: int = 5, number: int = 1_000_000, **_: Any
+    ) -> list[float]:
+        return [timeit(stmt, setup, timer, number) for _ in parts.world.meter.charged(range(repeat))]
+
+    return {"default_timer": clock, "timeit": timeit, "repeat": repeat}

@@ -21,7 +21,7 @@ _MATH = (
     "modf nan nextafter pi pow radians remainder sin sinh sqrt sumprod tan tanh tau trunc ulp"
 )
 _DECIMAL = (
-    "BasicContext Clamped DecimalException DefaultContext DivisionByZero ExtendedContext FloatOperation Inexact "
+    "BasicContext Clamped DecimalException DecimalTuple DefaultContext DivisionByZero ExtendedContext FloatOperation Inexact "
     "InvalidOperation Overflow ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN "
     "ROUND_HALF_UP ROUND_UP Rounded Subnormal Underflow"
 )

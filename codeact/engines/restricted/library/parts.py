@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -30,8 +30,12 @@ class Parts:
 
 def take(module: str, names: str) -> dict[str, Any]:
     """These names of a real module, those that this Python has."""
-    real = import_module(module)
-    return {name: _without_cache(getattr(real, name)) for name in names.split() if hasattr(real, name)}
+    return pick(vars(import_module(module)), names)
+
+
+def pick(found: Mapping[str, Any], names: str) -> dict[str, Any]:
+    """These of the names found, those that are there."""
+    return {name: _without_cache(found[name]) for name in names.split() if name in found}
 
 
 def _without_cache(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import regex  # type: ignore[import-untyped]
@@ -94,11 +95,9 @@ class Pattern:
     __slots__ = ("_flags", "_overlapping", "_real", "_sizes", "_text", "_timed")
 
     def __init__(self, text: Any, flags: int, timed: Callable[..., Any], sizes: Sizes) -> None:
-        translated, self._flags = translate(text, flags)
-        try:
-            self._real = regex.compile(translated, _told(self._flags) | regex.VERSION0)
-        except regex.error as error:
-            raise re.error(str(error.msg)) from None
+        # A text of the program's own kind would be asked whether it equals another's.
+        plain = type(text) in {str, bytes} and len(text) <= _SHORT
+        self._real, self._flags = _kept(isinstance(text, bytes), text, flags) if plain else _made(text, flags)
         self._text = text
         self._timed = timed
         self._sizes = sizes
@@ -208,12 +207,13 @@ class Pattern:
         return f"re.compile({self._text!r}{f', {flags!r}' if flags else ''})"
 
 
-def make_re(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
+def make_re(parts: Parts) -> dict[str, Any]:
     """The names of `re`."""
     world, sizes = parts.world, parts.sizes
     known: dict[Any, Pattern] = {}
 
     def timed(function: Callable[..., Any], *args: Any, plain: bool = False) -> Any:
+        world.meter.tick()
         try:
             return function(*args) if plain else function(*args, timeout=world.left())
         except TimeoutError:
@@ -272,6 +272,21 @@ def make_re(parts: Parts) -> dict[str, Any]:  # noqa: C901 - a table of closures
     }
 
 
+@lru_cache(maxsize=500)
+def _kept(_is_bytes: bool, text: Any, flags: int) -> tuple[Any, int]:
+    """The same, made once a process: nobody but a Pattern holds it. Equal texts of two kinds are two patterns."""
+    return _made(text, flags)
+
+
+def _made(text: Any, flags: int) -> tuple[Any, int]:
+    """What `regex` makes of a pattern, and its flags."""
+    translated, flags = translate(text, flags)
+    try:
+        return regex.compile(translated, _told(flags) | regex.VERSION0), flags
+    except regex.error as error:
+        raise re.error(str(error.msg)) from None
+
+
 def _told(flags: int) -> int:
     """Flags as `regex` numbers them."""
     return flags & ~int(re.ASCII) | (int(regex.A) if flags & re.ASCII else 0)
@@ -284,3 +299,4 @@ def _references(template: Any) -> int:
 _ALLOWED = int(re.ASCII | re.IGNORECASE | re.LOCALE | re.MULTILINE | re.DOTALL | re.UNICODE | re.VERBOSE)
 _LOOKING = re.compile(r"\(\?<?[=!]")
 _KEPT = 200
+_SHORT = 2000

@@ -6,7 +6,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from enum import EnumMeta
 from types import new_class
-from typing import Any, runtime_checkable
+from typing import Any
 
 from codeact.engines.restricted.library.parts import take
 from codeact.engines.restricted.sealed import Sealed
@@ -14,51 +14,41 @@ from codeact.engines.restricted.sizes import plain
 
 _NAMES = {
     "abc": "ABC",
-    "base64": "b16decode b16encode b32decode b32encode b64decode b64encode b85decode b85encode decodebytes encodebytes "
-    "standard_b64decode standard_b64encode urlsafe_b64decode urlsafe_b64encode",
+    "base64": "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode b64encode "
+    "b85decode b85encode decodebytes encodebytes standard_b64decode standard_b64encode urlsafe_b64decode "
+    "urlsafe_b64encode z85decode z85encode",
+    "binascii": "Error Incomplete a2b_base64 a2b_hex a2b_qp a2b_uu b2a_base64 b2a_hex b2a_qp b2a_uu crc32 crc_hqx "
+    "hexlify unhexlify",
     "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
-    "calendar": "FRIDAY MONDAY SATURDAY SUNDAY THURSDAY TUESDAY WEDNESDAY isleap leapdays monthrange timegm weekday "
-    "monthcalendar",
+    "cmath": "acos acosh asin asinh atan atanh cos cosh e exp inf infj isclose isfinite isinf isnan log log10 nan nanj "
+    "phase pi polar rect sin sinh sqrt tan tanh tau",
     "collections.abc": "AsyncGenerator AsyncIterable AsyncIterator Awaitable Callable Collection Container Coroutine "
     "Generator Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence "
     "MutableSet Reversible Sequence Set Sized ValuesView",
-    "contextlib": "AbstractContextManager ContextDecorator ExitStack asynccontextmanager closing contextmanager "
-    "nullcontext suppress",
-    "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
-    "hashlib": "blake2b blake2s md5 sha1 sha224 sha256 sha384 sha3_224 sha3_256 sha3_384 sha3_512 sha512",
+    "colorsys": "hls_to_rgb hsv_to_rgb rgb_to_hls rgb_to_hsv rgb_to_yiq yiq_to_rgb",
+    "contextvars": "ContextVar Token",
+    "enum": "CONFORM CONTINUOUS EJECT Enum EnumCheck Flag FlagBoundary IntEnum IntFlag KEEP NAMED_FLAGS STRICT "
+    "StrEnum UNIQUE auto member nonmember property unique verify",
+    "graphlib": "CycleError TopologicalSorter",
     "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
+    "hmac": "HMAC compare_digest digest new",
     "html": "escape unescape",
-    "io": "BytesIO StringIO",
+    "http": "HTTPMethod HTTPStatus",
     "numbers": "Complex Integral Number Rational Real",
     "statistics": "NormalDist StatisticsError correlation covariance fmean geometric_mean harmonic_mean "
     "linear_regression mean median median_grouped median_high median_low mode multimode pstdev pvariance quantiles "
     "stdev variance",
-    "string": "ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable punctuation "
-    "whitespace",
-    "types": "MappingProxyType NoneType SimpleNamespace",
-    "typing": "AbstractSet Annotated Any AnyStr AsyncIterable AsyncIterator Awaitable Callable ClassVar Collection "
-    "Concatenate Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable Iterable Iterator "
-    "List Literal Mapping MutableMapping MutableSequence MutableSet NamedTuple Never NewType NoReturn NotRequired "
-    "Optional OrderedDict ParamSpec Protocol Required Self Sequence Set Sized SupportsFloat SupportsInt TYPE_CHECKING "
-    "Tuple Type TypeAlias TypeGuard TypeVar TypedDict Union Unpack assert_never cast",
-    "unicodedata": "bidirectional category combining decimal digit east_asian_width is_normalized lookup mirrored name "
+    "unicodedata": "bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup mirrored name "
     "normalize numeric unidata_version",
-    "urllib.parse": "ParseResult SplitResult parse_qs parse_qsl quote quote_plus unquote unquote_plus urldefrag "
-    "urlencode urljoin urlparse urlsplit urlunparse urlunsplit",
-    "zoneinfo": "ZoneInfo ZoneInfoNotFoundError",
+    "urllib.parse": "DefragResult ParseResult SplitResult parse_qs parse_qsl quote quote_from_bytes quote_plus unquote "
+    "unquote_plus unquote_to_bytes urldefrag urlencode urljoin urlparse urlsplit urlunparse urlunsplit",
+    "zoneinfo": "ZoneInfo ZoneInfoNotFoundError available_timezones",
     "__future__": "annotations",
 }
 
 
-def _calendar() -> dict[str, Any]:
-    names = take("calendar", _NAMES["calendar"])
-    for name in ("day_abbr", "day_name", "month_abbr", "month_name"):
-        names[name] = tuple(take("calendar", name)[name])
-    return names
-
-
 def _abc() -> dict[str, Any]:
-    return {**take("abc", _NAMES["abc"]), "ABCMeta": _ABC_META, "abstractmethod": _marking(abstractmethod)}
+    return {**take("abc", _NAMES["abc"]), "ABCMeta": _ABC_META, "abstractmethod": marking(abstractmethod)}
 
 
 class _EnumType(EnumMeta):
@@ -80,7 +70,7 @@ class _EnumType(EnumMeta):
 def _enum() -> dict[str, Any]:
     names = take("enum", _NAMES["enum"])
     for name, kind in names.items():
-        if isinstance(kind, EnumMeta):
+        if isinstance(kind, EnumMeta) and not kind.__members__:
             names[name] = new_class(name, (kind,), {"metaclass": _EnumType}, lambda inside: inside.update(_ENUM))
     return {**names, "EnumMeta": _ENUM_META, "EnumType": _ENUM_META}
 
@@ -104,17 +94,12 @@ def _statistics() -> dict[str, Any]:
 _QUANTILES = 1_000_000
 
 
-def _typing() -> dict[str, Any]:
-    # The real ones write on whatever they are given, or keep it in a registry of the process.
-    names = dict.fromkeys(("final", "override", "overload", "no_type_check"), _unchanged)
-    return {**take("typing", _NAMES["typing"]), **names, "runtime_checkable": _marking(runtime_checkable)}
-
-
-def _unchanged(decorated: Any) -> Any:
+def unchanged(decorated: Any) -> Any:
+    """A decorator that changes nothing."""
     return decorated
 
 
-def _marking(decorator: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def marking(decorator: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A decorator that leaves a mark, held to what a program has written."""
 
     def mark(decorated: Any) -> Any:
@@ -138,9 +123,7 @@ def _plain(module: str) -> Callable[[], dict[str, Any]]:
 SHARED: dict[str, Callable[[], dict[str, Any]]] = {
     **{name: _plain(name) for name in _NAMES},
     "abc": _abc,
-    "calendar": _calendar,
     "enum": _enum,
     "statistics": _statistics,
-    "typing": _typing,
 }
 """How each is made, when it is first imported in the process."""

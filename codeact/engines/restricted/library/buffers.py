@@ -1,0 +1,192 @@
+"""`struct`, `array`, `codecs` and `io`: bytes and text in memory, within the size of one operation."""
+
+from __future__ import annotations
+
+import array
+import codecs
+import io
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from codeact.engines.restricted.library.parts import Parts, take
+from codeact.engines.restricted.sizes import Sizes, plain
+from codeact.engines.restricted.text import Text
+
+_ITEM = 40
+"""Bytes that a number takes in a list, its place included."""
+
+_CHANGING = frozenset({"base64", "base64_codec", "hex", "hex_codec", "rot13", "rot_13"})
+"""Codecs that make text of text, or bytes of bytes."""
+
+
+def make_struct(parts: Parts) -> dict[str, Any]:
+    """The names of `struct`; a format is judged by what it packs before anything is packed."""
+    sizes, charged = parts.sizes, parts.world.meter.charged
+
+    class Struct:
+        __slots__ = ("_real",)
+
+        def __init__(self, format: Any) -> None:
+            self._real = struct.Struct(format)
+            sizes.take(self._real.size)
+
+        @property
+        def format(self) -> str:
+            return self._real.format
+
+        @property
+        def size(self) -> int:
+            return self._real.size
+
+        def pack(self, *values: Any) -> bytes:
+            return self._real.pack(*values)
+
+        def pack_into(self, buffer: Any, offset: Any, *values: Any) -> None:
+            self._real.pack_into(buffer, offset, *values)
+
+        def unpack(self, buffer: Any) -> tuple[Any, ...]:
+            sizes.take(_ITEM * self._real.size)
+            return self._real.unpack(buffer)
+
+        def unpack_from(self, buffer: Any, offset: int = 0) -> tuple[Any, ...]:
+            sizes.take(_ITEM * self._real.size)
+            return self._real.unpack_from(buffer, offset)
+
+        def iter_unpack(self, buffer: Any) -> Iterator[tuple[Any, ...]]:
+            sizes.take(_ITEM * self._real.size)
+            return charged(self._real.iter_unpack(buffer))
+
+    Struct.__module__, Struct.__qualname__ = "struct", "Struct"
+    return {
+        **take("struct", "calcsize error"),
+        "Struct": Struct,
+        "iter_unpack": lambda format, buffer, /: Struct(format).iter_unpack(buffer),
+        "pack": lambda format, /, *values: Struct(format).pack(*values),
+        "pack_into": lambda format, buffer, offset, /, *values: Struct(format).pack_into(buffer, offset, *values),
+        "unpack": lambda format, buffer, /: Struct(format).unpack(buffer),
+        "unpack_from": lambda format, /, buffer, offset=0: Struct(format).unpack_from(buffer, offset),
+    }
+
+
+def make_array(parts: Parts) -> dict[str, Any]:
+    """The names of `array`."""
+    kind = _array(parts.sizes)
+    return {"array": kind, "ArrayType": kind, "typecodes": array.typecodes}
+
+
+def _array(sizes: Sizes) -> type:
+    """`array.array`: what makes a larger one is judged, and every array is of this class."""
+    real: Any = array.array
+
+    class Array(real):  # type: ignore[misc]
+        def _own(self, made: Any) -> Any:
+            return Array(made.typecode, made) if type(made) is real else made
+
+        def _judge(self, more: int) -> None:
+            sizes.take((len(self) + more) * self.itemsize)
+
+        def _repeated(self, times: Any) -> Any:
+            times = plain(times)
+            if isinstance(times, int):
+                self._judge(len(self) * times)
+            return times
+
+        def __add__(self, other: Any) -> Any:
+            self._judge(len(other))
+            return self._own(super().__add__(other))
+
+        def __iadd__(self, other: Any) -> Any:
+            self._judge(len(other))
+            return super().__iadd__(other)
+
+        def __mul__(self, times: Any) -> Any:
+            return self._own(super().__mul__(self._repeated(times)))
+
+        __rmul__ = __mul__
+
+        def __imul__(self, times: Any) -> Any:
+            return super().__imul__(self._repeated(times))
+
+        def __getitem__(self, index: Any) -> Any:
+            return self._own(super().__getitem__(index))
+
+        def __copy__(self) -> Any:
+            return Array(self.typecode, self)
+
+        def __deepcopy__(self, _memo: Any) -> Any:
+            return Array(self.typecode, self)
+
+        def __repr__(self) -> str:
+            sizes.take(_ITEM * len(self))
+            return str(super().__repr__())
+
+        def extend(self, items: Any) -> None:
+            self._judge(len(items) if isinstance(items, real) else 0)
+            super().extend(items)
+
+        def buffer_info(self) -> NoReturn:
+            msg = "addresses are not shown here; len(x) and x.itemsize give the size"
+            raise AttributeError(msg)
+
+    Array.__name__ = Array.__qualname__ = "array"
+    Array.__module__ = "array"
+    return Array
+
+
+def make_codecs(parts: Parts) -> dict[str, Any]:
+    """The names of `codecs` that need no registry."""
+
+    def judged(name: str, change: Callable[..., Any]) -> Callable[..., Any]:
+        def call(obj: Any, encoding: str = "utf-8", errors: str = "strict") -> Any:
+            if not (isinstance(encoding, str) and encoding.lower().replace("-", "_") in _CHANGING):
+                parts.text.judge_encoding(encoding)
+            return change(obj, encoding, errors)
+
+        call.__name__ = call.__qualname__ = name
+        return call
+
+    return {
+        **take(
+            "codecs",
+            "BOM BOM_BE BOM_LE BOM_UTF16 BOM_UTF16_BE BOM_UTF16_LE BOM_UTF32 BOM_UTF32_BE BOM_UTF32_LE BOM_UTF8",
+        ),
+        "decode": judged("decode", codecs.decode),
+        "encode": judged("encode", codecs.encode),
+    }
+
+
+def make_io(parts: Parts) -> dict[str, Any]:
+    """The names of `io` that are in memory."""
+    return {
+        **take("io", "BytesIO DEFAULT_BUFFER_SIZE SEEK_CUR SEEK_END SEEK_SET StringIO UnsupportedOperation"),
+        "TextIOWrapper": text_stream(parts.sizes, parts.text),
+    }
+
+
+def text_stream(sizes: Sizes, text: Text) -> Any:
+    """`io.TextIOWrapper` over bytes in memory."""
+
+    class TextIOWrapper(io.TextIOWrapper):
+        def __init__(self, buffer: Any, encoding: Any = None, *args: Any, **named: Any) -> None:
+            if not isinstance(buffer, io.BytesIO):
+                msg = f"TextIOWrapper needs an io.BytesIO here, not {type(buffer).__name__}"
+                raise TypeError(msg)
+            encoding = encoding or "utf-8"
+            text.judge_encoding(encoding)
+            super().__init__(buffer, encoding, *args, **named)
+
+        def reconfigure(self, **named: Any) -> None:
+            text.judge_encoding(named.get("encoding") or "utf-8")
+            super().reconfigure(**named)
+
+        def seek(self, cookie: int, whence: int = 0, /) -> int:
+            sizes.take(cookie & _POSITION)
+            return super().seek(cookie, whence)
+
+    TextIOWrapper.__module__, TextIOWrapper.__qualname__ = "io", "TextIOWrapper"
+    return TextIOWrapper
+
+
+_POSITION = (1 << 64) - 1
+"""The part of a cookie of TextIOWrapper that is a place in its buffer."""
