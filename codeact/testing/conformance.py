@@ -97,7 +97,7 @@ def _complaint(case: Case, engine: str, result: Result) -> str | None:
         if wrong is None and case.note is not None and case.note not in (result.note or ""):
             wrong = f"a note with {case.note!r}", f"note: {result.note}"
         if wrong is None and case.on_cpython and sys.version_info >= case.since:
-            python = _python(case.program, case.earlier, case.tools)
+            python = _run(_reference, case)
             wrong = _unlike(python, result, told=case.expects is not None)
     if wrong is None:
         return None
@@ -127,11 +127,28 @@ def _unlike(python: Result, result: Result, *, told: bool) -> tuple[str, str] | 
         return "a program that succeeds, or a row that says how it fails", _ending(python)
     if not told and not (result.ok and same(result.value, python.value)):
         return _described(python.value), _ending(result)
-    for part in ("stdout", "note", "exit_code"):
-        wanted, got = getattr(python, part), getattr(result, part)
+    for part, wanted in _rest(python).items():
+        got = _rest(result)[part]
         if wanted != got and not (part == "note" and told):
             return f"{part}: {wanted!r}", f"{part}: {got!r}"
     return None
+
+
+def _rest(result: Result) -> dict[str, object]:
+    return {
+        "stdout": result.stdout,
+        "note": result.note,
+        "exit_code": result.exit_code,
+        "files": [(file.path, file.state, _text(file.data)) for file in result.files],
+    }
+
+
+def _text(data: bytes | None) -> str:
+    """A file's content, where it is text: archives and databases hold times and versions."""
+    try:
+        return (data or b"").decode()
+    except UnicodeDecodeError:
+        return "(no text)"
 
 
 def _described(value: object) -> str:
@@ -150,22 +167,26 @@ def _numbered(program: str) -> str:
 
 
 def _run(engine: Any, case: Case) -> Result:
+    files = tuple(case.files.items())
     if type(engine) is UnsafeCPython:
-        return _python(case.program, case.earlier, case.tools)
-    return _last(_sandbox(engine, case.tools, tuple(case.limits.items())), (*case.earlier, case.program))
+        return _python(case.program, case.earlier, files, case.tools)
+    return _last(_sandbox(engine, case.tools, tuple(case.limits.items())), (*case.earlier, case.program), files)
 
 
 @cache
-def _python(program: str, earlier: tuple[str, ...], tools: tuple[str, ...]) -> Result:
-    return _last(_sandbox(_reference, tools), (*earlier, program))
+def _python(
+    program: str, earlier: tuple[str, ...], files: tuple[tuple[str, str], ...], tools: tuple[str, ...]
+) -> Result:
+    return _last(_sandbox(_reference, tools), (*earlier, program), files)
 
 
-def _last(sandbox: Sandbox, programs: tuple[str, ...]) -> Result:
-    """The result of the last program; the others make the world it runs in."""
+def _last(sandbox: Sandbox, programs: tuple[str, ...], files: tuple[tuple[str, str], ...]) -> Result:
+    """The result of the last program; the others, and the files, make the world it runs in."""
     if len(programs) == 1:
-        return sandbox.run(*programs)
+        return sandbox.run(*programs, files=dict(files))
     with sandbox.session() as session:
-        return [session.run(program) for program in programs][-1]
+        session.run(programs[0], files=dict(files))
+        return [session.run(program) for program in programs[1:]][-1]
 
 
 @cache

@@ -22,7 +22,9 @@ import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from contextvars import copy_context
+from dataclasses import replace
 from inspect import CO_COROUTINE
+from pathlib import Path
 from types import CodeType, CoroutineType, ModuleType
 from typing import Any, NoReturn
 from unittest import mock
@@ -63,6 +65,7 @@ class UnsafeInstance:
         self._names = self._main.__dict__
         self._tools = {face.name: _Tool(face, limits) for face in faces}
         granted = {"tools": _Tools(self._tools), "help": _help, "ToolError": ToolError}
+        self._workspace = tempfile.TemporaryDirectory()
         machinery = {_UNRETURNED: UNRETURNED, _AWAITABLE: _awaitable}
         self._names["__builtins__"] = {**vars(builtins), **granted, **machinery}
 
@@ -70,12 +73,21 @@ class UnsafeInstance:
         """Run a program, and set back what the tables' programs change in the process."""
         for tool in self._tools.values():
             tool.call = doors.call
-        with _set_back(self._main, program, doors.write):
-            return copy_context().run(self._run, program)
+        home = Path(self._workspace.name)
+        for path, content in program.files.items():
+            (home / path).parent.mkdir(parents=True, exist_ok=True)
+            (home / path).write_bytes(content)
+        before = _contents(home)
+        with _set_back(self._main, program, home, doors.write):
+            outcome = copy_context().run(self._run, program)
+        after = _contents(home)
+        changed = {path: after.get(path) for path in sorted({*before, *after}) if before.get(path) != after.get(path)}
+        return replace(outcome, files=changed)
 
     def close(self) -> None:
-        """Forget the names."""
+        """Forget the names and the files."""
         self._names.clear()
+        self._workspace.cleanup()
 
     def _run(self, program: Program) -> Outcome:
         decimal.setcontext(decimal.DefaultContext.copy())
@@ -135,6 +147,10 @@ class UnsafeInstance:
 
 
 _ABSENT = object()
+
+
+def _contents(home: Path) -> dict[str, bytes]:
+    return {path.relative_to(home).as_posix(): path.read_bytes() for path in home.rglob("*") if path.is_file()}
 
 
 def _awaits(code: CodeType) -> bool:
@@ -311,8 +327,8 @@ _alone = threading.Lock()
 
 
 @contextmanager
-def _set_back(main: ModuleType, program: Program, write: Callable[[str], Fault | None]) -> Iterator[None]:
-    """The surroundings of one run: a console, a directory that is thrown away, UTC, and nobody's settings."""
+def _set_back(main: ModuleType, program: Program, home: Path, write: Callable[[str], Fault | None]) -> Iterator[None]:
+    """The surroundings of one run: a console, a directory of its own, UTC, and nobody's settings."""
     console = _Console(write)
     root = logging.getLogger()
     recursion = sys.getrecursionlimit()
@@ -322,7 +338,7 @@ def _set_back(main: ModuleType, program: Program, write: Callable[[str], Fault |
     with ExitStack() as stack:
         stack.enter_context(_alone)
         stack.callback(sys.setrecursionlimit, recursion)
-        stack.enter_context(chdir(stack.enter_context(tempfile.TemporaryDirectory())))
+        stack.enter_context(chdir(home))
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         stack.enter_context(mock.patch.multiple(root, handlers=[], level=logging.WARNING))

@@ -70,6 +70,7 @@ class Case:
         earlier: programs that the same session has run before it.
         expects: how it must end; None where plain CPython says it.
         note: a part of the note that the result must have; None where CPython says it.
+        files: what it finds in its workspace: text by path.
         tools: names of `codeact.testing.tools.TOOLS` that it is granted.
         limits: arguments for `Limits` other than the defaults.
         since: the first version of Python that can run it.
@@ -83,6 +84,7 @@ class Case:
     expects: Expectation | None = None
     note: str | None = None
     earlier: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
     limits: Mapping[str, Any] = field(default_factory=dict)
     since: Version = (3, 11)

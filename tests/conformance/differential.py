@@ -14,7 +14,7 @@ from tests.conformance.generator import Writer
 LIMITS = Limits(timeout=20.0)
 PYTHON = Sandbox(engine=UnsafeCPython(), limits=LIMITS)
 GUEST = (3, 14)
-"""The version of Python that the wasm guest is; messages are compared where it is the host's too."""
+"""The version of Python that the wasm guest is; lines and messages are compared where it is the host's too."""
 
 
 def difference(program: str) -> str | None:
@@ -37,11 +37,11 @@ def _sandbox(engine: str) -> Sandbox:
 _made: dict[str, Sandbox] = {}
 
 
-def _end(result: Result, messages: bool) -> tuple[object, ...]:
+def _end(result: Result, exactly: bool) -> tuple[object, ...]:
     error = result.error
     if error is None:
         return (result.stdout,)
-    return result.stdout, error.kind, error.type, error.line, error.message if messages else ""
+    return result.stdout, error.kind, error.type, *((error.line, error.message) if exactly else ())
 
 
 def main(seconds: float, seed: int) -> None:

@@ -71,7 +71,7 @@ TEMPLATES: dict[str, list[str]] = {
         "({str} + {str})", "({str} * {small})", "{str}[{int}]", "{str}[{int}:{int}]", "{str}[::-1]", "{str}[{int}::2]", "{str}.upper()", "{str}.lower()",
         "{str}.strip()", "{str}.title()", "{str}.replace({str}, {str})", "{str}.replace('a', '-', 1)", "{str}.center(8, '*')", "{str}.zfill({small})",
         "{str}.ljust({small})", "'-'.join({words})", "{str}.join({words})", "str({int})", "str({float})", "str({list})", "str({tuple})", "str({dict})", "repr({str})",
-        "repr({words})", "f'{{i}}|{{s!r}}|{{xs[{int}]}}'", "f'{{j:>5}}{{f:.2f}}{{i * {small}}}'", "f'{{t:^7}}{{k:+d}}'", "f'{{ys}}{{b}}{{p[0]:05d}}'", "f'{{s:>{{i % 9}}}}'",
+        "repr({words})", "f'{{i}}|{{s!r}}|{{xs[k]}}'", "f'{{j:>5}}{{f:.2f}}{{i * {small}}}'", "f'{{t:^7}}{{k:+d}}'", "f'{{ys}}{{b}}{{p[0]:05d}}'", "f'{{s:>{{i % 9}}}}'",
         "'%d-%s' % ({int}, {str})", "'%05.1f' % {float}", "'{{}}/{{}}'.format({int}, {str})", "'{{0[0]}}{{1:x}}'.format({list}, {int})", "format({int}, '08b')", "format({float}, ',.1f')",
         "chr(97 + {int} % 26)", "{words}[{int}]", "({str} if {bool} else {str})", "{tuple}[1]", "max({words})", "min({words}, key=lambda w: (len(w), w))",
         "{str}.partition(' ')[{small}]", "({str} or {str})", "''.join(w[0] for w in {words} if w)", "''.join(sorted({str}))", "{str}.swapcase()", "{str}.removeprefix({str})",
@@ -85,7 +85,7 @@ TEMPLATES: dict[str, list[str]] = {
         "{set}.isdisjoint({list})", "(len({list}) > {small} != {bool})", "callable({int})",
     ],
     "list": [
-        "sorted({list})", "sorted({list}, reverse={bool})", "sorted({list}, key=lambda x: -x)", "list(range({small}))", "list(range({int} % 9, {small}, -1))", "[x + {int} for x in {list}]",
+        "sorted({list})", "sorted({list}, reverse=not {bool})", "sorted({list}, key=lambda x: -x)", "list(range({small}))", "list(range({int} % 9, {small}, -1))", "[x + {int} for x in {list}]",
         "[x for x in {list} if {bool}]", "[x * y for x in {list} for y in range({small})]", "({list} + {list})", "({list} * {small})", "{list}[{int}:{int}]", "{list}[::-1]", "{list}[::{int}]", "list(reversed({list}))",
         "sorted({set})", "sorted({dict}.values())", "list(map(lambda x: x % 3, {list}))", "list(filter(lambda x: x > {int}, {list}))", "[*{list}, {int}, *range({small})]",
         "[x for x, w in enumerate({words}) if w]", "[x + y for x, y in zip({list}, {list})]", "[len(w) for w in {words}]", "({list} if {bool} else {list})", "list({list})", "{list}.copy()",
@@ -113,8 +113,8 @@ SIMPLE: list[str] = [
     "{name} = {same}", "{name} = {same}", "{name} = {same}", "{name}: {type} = {same}", "i += {int}", "j -= {int}", "k *= {small}", "i //= {int}", "j %= {int}", "s += {str}", "f /= {float}",
     "xs += {list}", "u |= {set}", "u -= {set}", "d |= {dict}", "xs[{int}] = {int}", "xs[{int}] += {int}", "d[{str}] = {int}", "d[{str}] += {int}", "xs[{small}:{small}] = {list}", "i, j = {int}, {int}",
     "i, j = j, i", "i, *xs = {list}", "*ys, k = {list}", "i, s = {tuple}", "(i, t), j = {tuple}, {int}", "i = j = {int}", "xs = ys = {list}", "xs.append({int})", "xs.extend({list})", "xs.insert({int}, {int})",
-    "i = xs.pop()", "i = xs.pop({int})", "xs.remove({int})", "xs.sort()", "xs.sort(key=lambda x: x % 4, reverse={bool})", "xs.reverse()", "xs.clear()", "d.update({dict})", "i = d.setdefault({str}, {int})", "i = d.pop({str}, {int})",
-    "j = d.pop({str})", "u.add({int})", "u.discard({int})", "u.remove({int})", "del xs[{int}]", "del d[{str}]", "del xs[::2]", "assert {bool}", "assert {bool}, {str}", "print({same})", "print({int}, {str}, sep={str})", "print(*{list})",
+    "i = xs.pop()", "i = xs.pop({int})", "xs.remove({int})", "xs.sort()", "xs.sort(key=lambda x: x % 4, reverse=not {bool})", "xs.reverse()", "xs.clear()", "d.update({dict})", "i = d.setdefault({str}, {int})", "i = d.pop({str}, {int})",
+    "j = d.pop({str})", "u.add({int})", "u.discard({int})", "u.remove({int})", "del xs[{int}]", "del d[{str}]", "del xs[::2]", "assert {bool}", "assert {bool}, {str}", "print({list}, {dict}, {tuple})", "print({int}, {str}, sep={str})", "print(*{list})",
     "raise ValueError({str})", "raise KeyError({int})", "ws.append({str})", "b = i is None or {bool}", "xs, ys = ys, xs", "[i, j] = {list}", "k = (lambda: {int})()", "d = {{}}", "p = {tuple}", "ys = xs[:]", "ws += [{str}]",
     "i = min({int}, {int}, key=lambda x: x % 5)", "t = f'{{i=}} {{s!r:>8}} {{f:.3e}}'", "b = not {bool}", "s = s[1:] + s[:1]", "d = {{v: len(v) for v in {words}}}", "global_read = i",
 ]  # fmt: skip
@@ -170,6 +170,9 @@ BLOCKS: list[str] = [
     "match {str}:\n    case '' | 'a':\n        {body}\n    case str(v) if v.isdigit():\n        i = int(v)\n    case other:\n        t = other[:2]", "from contextlib import suppress\nwith suppress({handler}):\n    {body}",
 ]  # fmt: skip
 
+ODD = ["[]", "undefined", "None", "'odd'", "1.5", "7", "()"]
+"""What is of another kind than it ought to be; for numbers only what cannot be in a set, whose order it would change."""
+
 STATEMENTS = 5
 """How many statements a block may have."""
 
@@ -210,7 +213,7 @@ class Writer:
             return str(self._number(0, 4))
         # Now and then it is of another kind, so that programs fail in more ways.
         if self._number(0, 40) == 40:
-            return self._pick(["None", "'odd'", "1.5", "7", "()", "undefined"])
+            return self._pick(ODD if kind != "int" else ODD[:2])
         shape = self._number(0, 2 if depth > 0 else 1)
         if shape == 0:
             return self._pick(LITERALS[kind])
