@@ -16,7 +16,7 @@ import pytest
         ("None", None, True, []),
         ("", None, False, []),
         ("__name__", "__main__", True, []),
-        ("sorted(globals())", ["__builtins__", "__name__"], True, []),
+        ("sorted(globals())", ["__builtins__", "__doc__", "__file__", "__name__"], True, []),
         ("'\\udc80'", "\udc80", True, []),
         ("2 ** 200", 2**200, True, []),
     ],

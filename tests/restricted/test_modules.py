@@ -144,7 +144,7 @@ def test_chance_is_the_world_s_own(run):
     ("program", "text"),
     [
         ("import maths", "'maths': it does not exist in the sandbox; did you mean 'math'?"),
-        ("import fastapi", "there are the tools, and: __future__, abc"),
+        ("import nonesuch", "there are the tools, and: __future__, abc"),
         ("import sqlite3", "keep the rows"),
         ("import math\nmath.sqroot(2)", "did you mean sqrt"),
         ("from math import sqroot", "cannot import name 'sqroot' from 'math'"),

@@ -5,8 +5,12 @@ Installed before the library is imported, so that every module that takes a func
 
 from __future__ import annotations
 
+import _lsprof
 import datetime  # noqa: ICN001  # the name that help() shows
+import errno
+import os
 import time
+from operator import index
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,6 +34,11 @@ def _steady() -> float:
 
 def _sleep(seconds: float, /) -> None:
     """Wait by watching the clock: there is nothing else to do in the meantime."""
+    if not isinstance(seconds, float):
+        seconds = index(seconds)
+    if seconds != seconds:  # noqa: PLR0124  # it is no number
+        msg = "Invalid value NaN (not a number)"
+        raise ValueError(msg)
     if seconds < 0:
         msg = "sleep length must be non-negative"
         raise ValueError(msg)
@@ -93,6 +102,17 @@ def _formatted(form: str, moment: Any = None, /) -> str:
     return _strftime(form, _broken_down() if moment is None else moment)
 
 
+def _tzset() -> None:
+    """Take the local time from the environment: there is but one."""
+    zone = os.environ.get("TZ", "")
+    if zone.upper() not in _LOCAL:
+        msg = f"local time is UTC in the sandbox; use datetime and zoneinfo.ZoneInfo({zone!r})"
+        raise OSError(errno.ENOSYS, msg)
+
+
+_LOCAL = frozenset({"", "UTC", "UTC0", "GMT", "GMT0", "ETC/UTC", "ZULU"})
+
+
 _FUNCTIONS = {
     "time": _wall,
     "time_ns": world.now,
@@ -117,6 +137,13 @@ _FUNCTIONS = {
 }
 
 
+class _Profiler(_lsprof.Profiler):
+    """The profiler written in C, with our clock where nobody gives it another."""
+
+    def __init__(self, timer: Any = None, *rest: Any, **options: Any) -> None:
+        super().__init__(timer or _steady, *rest, **options)
+
+
 def _now(cls: type[datetime.datetime], tz: datetime.tzinfo | None = None) -> datetime.datetime:
     """The current date and time; without `tz` in UTC, which is local time here."""
     seconds, rest = divmod(world.now(), _SECOND)
@@ -138,5 +165,10 @@ def install() -> None:
     for name, function in _FUNCTIONS.items():
         if hasattr(time, name):
             replace(getattr(time, name), function)
+    time.tzset = _tzset
+    # libc would look for the zone that the environment names among the files.
+    replace(os.putenv, lambda _name, _value: None)
+    replace(os.unsetenv, lambda _name: None)
+    _lsprof.Profiler = _Profiler  # type: ignore[misc]
     _now.__name__, _utcnow.__name__ = "now", "utcnow"
     amend(datetime.datetime, now=classmethod(_now), utcnow=classmethod(_utcnow))

@@ -73,6 +73,7 @@ def _print(
 
 
 _print.__name__ = _print.__qualname__ = "print"
+_print.__module__ = "builtins"  # it pickles by its name, as the one it stands for
 
 
 def _input(_prompt: object = "", /) -> NoReturn:

@@ -11,6 +11,8 @@ import sys
 from hashlib import shake_256
 from typing import Any
 
+from . import width
+
 _seed = bytes(32)
 _drawn = 0
 
@@ -43,19 +45,25 @@ def install_generators() -> None:
     import uuid  # noqa: PLC0415
 
     seed = random.Random.seed
+    new = random._random.Random.__new__  # type: ignore[attr-defined]  # noqa: SLF001
 
     def from_stream(self: random.Random, a: Any = None, version: int = 2) -> None:
         """Seed the generator; without a seed, from the host's."""
-        seed(self, urandom(32) if a is None else a, version)
+        if a is None:
+            a = urandom(32)
+        elif isinstance(a, float):
+            a = width.hash_of(a)
+        seed(self, a, version)
 
     def unseeded(cls: type[random.Random], *_: object, **_options: object) -> random.Random:
         # The C type would ask the operating system for a seed; __init__ gives the real one.
-        return random._random.Random.__new__(cls, 0)  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001
+        return new(cls, 0)  # type: ignore[no-any-return]
 
     from_stream.__name__ = from_stream.__qualname__ = "seed"
     random.Random.seed = from_stream  # type: ignore[method-assign]
     random.seed = random._inst.seed  # noqa: SLF001  # a bound method of before
     random.Random.__new__ = unseeded  # type: ignore[method-assign,assignment]
+    random._random.Random = random.Random  # type: ignore[attr-defined]  # noqa: SLF001
     uuid.getnode = _node
 
 

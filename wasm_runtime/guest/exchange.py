@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NotRequired, TypedDict
 
-from . import advice, codec, console, entropy, faults, files, interpreter, loop, parcel, scene, tools
+from . import advice, codec, console, entropy, faults, files, interpreter, loop, parcel, scene, system, tools
 
 
 class Opening(TypedDict):
@@ -70,6 +70,7 @@ def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
     global _depth, _scene  # noqa: PLW0603  # one room, one state
     console.reset()
     loop.reset()
+    system.begin()
     opening = request.get("opening")
     if opening is not None:
         _depth = opening["depth"]

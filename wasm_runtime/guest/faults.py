@@ -74,11 +74,14 @@ def _is_place(number: object) -> TypeGuard[int]:
 def _kind(error: BaseException) -> str:
     if isinstance(error, ToolError):
         return "tool"
-    if isinstance(error, MemoryError) or (type(error) is OverflowError and sys.maxsize < 1 << 32 and _too_large(error)):
+    if isinstance(error, MemoryError) or (type(error) is OverflowError and _NARROW and _too_large(error)):
         return "memory"
     if isinstance(error, RecursionError):
         return "stack"
     return "runtime"
+
+
+_NARROW = sys.maxsize < 1 << 32
 
 
 def _too_large(error: OverflowError) -> bool:

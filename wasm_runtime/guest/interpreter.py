@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import CO_COROUTINE
 from itertools import islice
-from types import CodeType, CoroutineType, ModuleType
+from types import CodeType, ModuleType
 
 from . import awaits, loop, program
 from .program import FUNCTION, UNRETURNED
@@ -61,7 +61,7 @@ _globals = _main.__dict__
 def install() -> None:
     """Make the programs' globals the module `__main__`, so that pickle, dataclasses and typing find their classes."""
     _globals.clear()
-    _globals.update(__name__="__main__", __builtins__=builtins)
+    _globals.update(__name__="__main__", __builtins__=builtins, __doc__=None, __file__=program.FILENAME)
     sys.modules["__main__"] = _main
     setattr(builtins, _UNRETURNED, UNRETURNED)
     awaits.install()
@@ -84,6 +84,7 @@ def run(source: str, number: int) -> Ending:
     # An entry without a modification time is kept as it is: tracebacks inside show the program's lines.
     linecache.cache[name] = (len(source), None, [f"{line}\n" for line in program.lines_of(source)], name)
     texts[name] = source
+    _globals["__file__"] = name
     before = dict(_globals)
     try:
         code = _compile(source, name)
@@ -132,10 +133,9 @@ def _execute(code: program.Compiled, ending: Ending) -> None:
         return
     eval(code.body, _globals)  # noqa: S307  # running programs is what this is for
     if code.function:
-        value = _globals.pop(FUNCTION)()
-        if isinstance(value, CoroutineType) and value.cr_code.co_name == FUNCTION:
-            value = loop.complete(value)
-        _end(ending, value)
+        own = program.as_module(_globals.pop(FUNCTION).__code__)
+        value = eval(own, _globals)  # noqa: S307
+        _end(ending, loop.complete(value) if _awaits(own) else value)
     elif code.tail is not None:
         _end(ending, eval(code.tail, _globals))  # noqa: S307
 

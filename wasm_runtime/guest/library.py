@@ -104,28 +104,55 @@ class Shelf(MetaPathFinder, Loader):
 
     def __init__(self) -> None:
         self._codes: dict[str, bytes] = {}
+        self._paths: dict[str, str] = {}
         self._packages: set[str] = set()
+        self._early: dict[str, ModuleType] = {}
+        self._amendments: dict[str, dict[str, object]] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._codes or name in self._early
 
     def add(self, name: str, path: str, *, package: bool) -> None:
         """Compile the source at this path and keep it."""
         with open(path, "rb") as file:  # noqa: PTH123  # pathlib is not needed yet
             code = compile(file.read(), path, "exec", dont_inherit=True)
         self._codes[name] = zlib.compress(marshal.dumps(code), 9)
+        self._paths[name] = path
         if package:
             self._packages.add(name)
+
+    def amend(self, name: str, attributes: dict[str, object]) -> None:
+        """Give a module these attributes as soon as it is imported."""
+        self._amendments[name] = attributes
+
+    def keep(self) -> None:
+        """Remember what is imported by now: a program that forgets or reloads such a module is given it again."""
+        self._early = dict(sys.modules)
 
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None, /
     ) -> importlib.machinery.ModuleSpec | None:
-        """The module's spec, if it is on the shelf."""
-        if fullname not in self._codes:
+        """The module's spec, if it is here."""
+        if fullname not in self:
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=fullname in self._packages)
+        early = self._early.get(fullname)
+        package = fullname in self._packages if early is None else hasattr(early, "__path__")
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=self._paths.get(fullname), is_package=package)
+        spec.has_location = spec.origin is not None  # modules know where they came from, as elsewhere
+        return spec
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        """The module as it was imported before; None where a new one is to be made."""
+        return self._early.get(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the module's code."""
-        code = marshal.loads(zlib.decompress(self._codes[module.__name__]))  # noqa: S302  # our own
+        """Run the module's code, unless it was run before."""
+        name = module.__spec__.name if module.__spec__ else module.__name__
+        if name in self._early:
+            return
+        code = marshal.loads(zlib.decompress(self._codes[name]))  # noqa: S302  # our own
         exec(code, module.__dict__)  # noqa: S102  # this is what importing is
+        module.__dict__.update(self._amendments.get(name, {}))
 
 
 def _standard() -> Iterator[tuple[str, str, bool]]:
@@ -176,11 +203,13 @@ def close(shelf: Shelf) -> None:
     for name in list(sys.modules):
         if name in advice.MODULES or name.partition(".")[0] in advice.MODULES:
             del sys.modules[name]
+    shelf.keep()
+    present = (name for name in sys.stdlib_module_names if name in shelf or name in sys.builtin_module_names)
     sys.meta_path[:] = [
         importlib.machinery.BuiltinImporter,
         importlib.machinery.FrozenImporter,
         shelf,
-        absent.Absent(frozenset(sys.stdlib_module_names)),
+        absent.Absent(frozenset(present)),
     ]
     sys.path.clear()
     sys.path_hooks.clear()

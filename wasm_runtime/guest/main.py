@@ -59,7 +59,7 @@ tools.install()
 faults.ToolError.__module__ = "builtins"
 builtins.ToolError = faults.ToolError  # type: ignore[attr-defined]
 library.close(shelf)
-system.install()
+system.install(shelf)
 errnos.settle()
 snapshot.settle(_rehearse, _REHEARSED)
 # Until the snapshot is taken, what goes wrong must reach whoever makes the component.

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import CO_NEWLOCALS, CO_OPTIMIZED
 from types import CodeType
 
 FILENAME = "<program>"
@@ -121,6 +122,15 @@ def compile_program(tree: ast.Module, source: str, unreturned: str, name: str) -
     if lifted.tail is not None:
         tail = compile(lifted.tail, name, "eval", flags=flags, dont_inherit=True)
     return Compiled(body, tail, lifted.function)
+
+
+def as_module(function: CodeType) -> CodeType:
+    """The code of the function FUNCTION, to be evaluated among globals: its locals are these, as a module's are.
+
+    So `exec` and `locals` inside find what they would find in a module.
+    """
+    flags = function.co_flags & ~(CO_OPTIMIZED | CO_NEWLOCALS)
+    return function.replace(co_flags=flags, co_name="<module>", co_qualname="<module>")
 
 
 _YIELD = "'yield' outside function"

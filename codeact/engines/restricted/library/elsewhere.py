@@ -23,6 +23,7 @@ INSTEAD: dict[str, str] = {
     "argparse": _ARGUMENTS,
     "atexit": "use try/finally",
     "bdb": _DEBUG,
+    "cProfile": _TIMING,
     "builtins": "call the builtin by its name",
     "code": _CODE,
     "codeop": _CODE,
