@@ -5,52 +5,53 @@ from __future__ import annotations
 
 import ast
 
-from codeact.engines.restricted.names import HOSTED, SIZED, Sort, is_special, sort
-from codeact.engines.restricted.rewriter import Rewriter, special_hint
-
-MISSING: dict[str, str] = {
-    "__import__": "write an import statement",
-    "breakpoint": "print what you want to see",
-    "compile": "write the code itself",
-    "eval": "write the expression itself, or parse data with json.loads",
-    "exec": "write the code itself",
-    "exit": "return, or call sys.exit()",
-    "quit": "return, or call sys.exit()",
-    "globals": "keep state in a dict of your own",
-    "input": "nobody answers; the data comes from `tools`",
-    "locals": "keep state in a dict of your own",
-    "memoryview": "use bytes",
-}
-"""Builtins that programs ask for and that do not exist, with what to do instead."""
+from codeact.engines.restricted.names import ADDABLE, HOSTED, JUDGED, LOADABLE, SIZED, WRITABLE, Sort, is_special, sort
+from codeact.engines.restricted.refusals import EVALUATORS, MISSING, refusal
+from codeact.engines.restricted.rewriter import Rewriter, at
 
 _REWRITTEN = frozenset({"str", "int", "bytes", "bytearray"})
+_LITERALS = (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Set, ast.Dict)
 _ALIASES = frozenset({"list", "dict", "tuple", "set", "frozenset"})
 
 
 class Accesses(Rewriter):
-    """The part of the policy that is about what a program reaches for."""
+    """The part of the policy that is about what a program reaches for.
 
-    _aliasing = False
+    Attributes:
+        names_at_top: the guard that gives the names at the top of the text; a program that returns is a function.
+        comprehensions: how many there are around what is visited.
+    """
+
+    names_at_top = ".names_of_module"
+    comprehensions = 0
 
     # --- names -----------------------------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Names are the program's own; the builtins among them are those that were granted."""
-        if isinstance(node.ctx, ast.Load) and node.id in MISSING and self.builtin(node.id):
-            self.refuse(node, f"{node.id} does not exist in this sandbox", MISSING[node.id])
-        elif node not in self.match_args:
-            self.check_name(node, node.id, allow_magic_methods=self._aliasing)
+        if not isinstance(node.ctx, ast.Load):
+            if node not in self.judged:
+                self.check_name(node, node.id)
+        elif node.id in MISSING and self.builtin(node.id):
+            row = refusal(node.id)
+            lacks = "cannot be a value" if node.id in EVALUATORS else "does not exist in this sandbox"
+            self.refuse(node, f"{node.id} {lacks}: {row.why}", row.instead)
+        elif is_special(node.id):
+            if node.id not in LOADABLE:
+                self.refuse_name(node, node.id)
+        else:
+            self.check_name(node, node.id)
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         """Parameters, however they are passed."""
         self.check_name(node, node.arg)
-        return self.node_contents_visit(node)
+        return node if self.annotations_are_text else self.node_contents_visit(node)
 
     def visit_keyword(self, node: ast.keyword) -> ast.AST:
         """Keywords of a call."""
         if node.arg is not None and is_special(node.arg):
-            self.refuse(node.value, f"the name {node.arg} cannot be used here")
+            self.refuse_name(node.value, node.arg)
         return self.node_contents_visit(node)
 
     def visit_Global(self, node: ast.Global) -> ast.AST:
@@ -73,7 +74,8 @@ class Accesses(Rewriter):
                 if name is not None and name.startswith("_") and name != "__future__":
                     self.check_name(node, name)
                     if isinstance(node, ast.ImportFrom) and name == alias.name:
-                        self.refuse(node, f"the private name {name} cannot be imported")
+                        row = refusal("import")
+                        self.refuse(node, f"{name} cannot be imported: {row.why}", row.instead)
         return node
 
     visit_Import = visit_ImportFrom = _visit_import
@@ -85,20 +87,16 @@ class Accesses(Rewriter):
         kind = sort(node.attr)
         if node.attr in HOSTED and not self.in_pattern:
             kind = Sort.GUARDED
-        if kind is Sort.REFUSED:
-            self.refuse(node, f"the attribute {node.attr} cannot be used", special_hint(node.attr))
+        if kind is Sort.REFUSED or (node.attr == "__class__" and isinstance(node.value, _LITERALS)):
+            row = refusal(node.attr)
+            self.refuse(node, f"the attribute {node.attr} cannot be used: {row.why}", row.instead)
             return node
         judged = isinstance(node.value, ast.Name) and node.value.id in self.known
         if not isinstance(node.ctx, ast.Load):
-            if kind is Sort.SPECIAL:
-                self.refuse(node, f"the attribute {node.attr} cannot be changed")
-            if judged:
-                return node
-            node = self.node_contents_visit(node)
-            node.value = self.guard(".writable", node.value, [node.value, self.text(node.attr, node)])
-            return node
+            return self._visit_written(node, kind, judged=judged)
         if self.in_pattern and kind is not Sort.FREE:
-            self.refuse(node, f"the attribute {node.attr} cannot be used in a pattern")
+            row = refusal("pattern")
+            self.refuse(node, f"the attribute {node.attr} cannot be read by a pattern: {row.why}", row.instead)
             return node
         if node.attr == "__name__" and isinstance(node.value, ast.Attribute) and node.value.attr == "__class__":
             return self.guard(".class_name", node, [self.visit(node.value.value)])
@@ -106,6 +104,20 @@ class Accesses(Rewriter):
         if kind is Sort.FREE or (kind is Sort.PRIVATE and judged):
             return node
         return self.guard("." + kind.value, node, [node.value, self.text(self.mangled(node.attr), node)])
+
+    def _visit_written(self, node: ast.Attribute, kind: Sort, *, judged: bool) -> ast.AST:
+        guard = ".writable"
+        if kind is Sort.SPECIAL:
+            if isinstance(node.ctx, ast.Del) or node.attr not in WRITABLE | ADDABLE:
+                row = refusal(node.attr if node.attr in JUDGED else "writing")
+                self.refuse(node, f"the attribute {node.attr} cannot be changed: {row.why}", row.instead)
+                return node
+            guard = ".alterable"
+        elif judged:
+            return node
+        node = self.node_contents_visit(node)
+        node.value = self.guard(guard, node.value, [node.value, self.text(node.attr, node)])
+        return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Items need no guard; a type with arguments is bounded in depth."""
@@ -123,6 +135,8 @@ class Accesses(Rewriter):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Calls of builtins and methods that grow with the size of a number go through their guard."""
         func = node.func
+        if isinstance(func, ast.Name) and func.id in EVALUATORS and self.builtin(func.id):
+            return self._visit_evaluator(node, func)
         if isinstance(func, ast.Attribute) and func.attr in SIZED:
             if func.attr == "join":
                 node.func = self.name(".join", func)
@@ -134,3 +148,13 @@ class Accesses(Rewriter):
         if isinstance(func, ast.Name) and func.id in _REWRITTEN and self.builtin(func.id):
             node.func = self.name("." + func.id, func)
         return self.node_contents_visit(node)
+
+    def _visit_evaluator(self, node: ast.Call, func: ast.Name) -> ast.AST:
+        """What sees the names of the place where it is called is given them."""
+        if not self.source.isascii() and ast.get_source_segment(self.source, func) != func.id:
+            self.refuse(func, f"{func.id} is written in other letters than its own", f"write {func.id}")
+        node = self.node_contents_visit(at(ast.Call(self.name("." + func.id, func), node.args, node.keywords), node))
+        if func.id != "compile":
+            here = ".names_here" if self.scopes or self.comprehensions else self.names_at_top
+            node.args[:0] = [self.guard(".names_of_module", node, []), self.guard(here, node, [])]
+        return node

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
-from codeact.engines.restricted.sizes import REPEATED, Sizes
+from codeact.engines.restricted.sizes import REPEATED, Sizes, plain
 from codeact.engines.restricted.text import Text
 
 NUMBERS = frozenset({int, float, bool, complex})
@@ -137,4 +137,81 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
         ".attribute_in_place": attribute_in_place,
         ".eq": eq,
         ".ne": ne,
+    }
+
+
+def make_judges(sizes: Sizes, text: Text) -> dict[str, Callable[..., Any]]:  # noqa: C901 - a table of closures
+    """The same for operators that are called by the names of their methods.
+
+    Each is given the call to make, the object, and the arguments of the call.
+    """
+
+    def times(call: Any, a: Any, *args: Any) -> Any:
+        sizes.product(a, *args[:1])
+        return call(*args)
+
+    def power(call: Any, a: Any, *args: Any) -> Any:
+        if len(args) > 1:
+            sizes.modular_power(*args[:2])
+        else:
+            sizes.power(a, *args)
+        return call(*args)
+
+    def reversed_power(call: Any, a: Any, b: Any, *args: Any) -> Any:
+        sizes.power(b, a)
+        return call(b, *args)
+
+    def shift(call: Any, a: Any, b: Any) -> Any:
+        _shifted(a, b)
+        return call(b)
+
+    def reversed_shift(call: Any, a: Any, b: Any) -> Any:
+        _shifted(b, a)
+        return call(b)
+
+    def _shifted(a: Any, b: Any) -> None:
+        if isinstance(a, int) and isinstance(b, int):
+            sizes.bits(int.bit_length(a) + int.__index__(b))
+
+    def percent(call: Any, a: Any, b: Any) -> Any:
+        return text.percent(plain(a), b) if isinstance(a, (str, bytes)) else call(b)
+
+    def reversed_percent(call: Any, a: Any, b: Any) -> Any:
+        return text.percent(plain(b), a) if isinstance(b, (str, bytes)) else call(b)
+
+    def total(call: Any, a: Any, b: Any) -> Any:
+        sizes.sum(a, b)
+        return call(b)
+
+    def compared(call: Any, a: Any, *args: Any) -> Any:
+        if type(a) not in SCALARS:
+            sizes.walk(a)
+        return call(*args)
+
+    def whole(call: Any, a: Any, *args: Any) -> Any:
+        sizes.exponent(a)
+        if args and isinstance(a, int) and isinstance(args[0], int) and -args[0] > int.bit_length(a):
+            return 0
+        return call(*args)
+
+    def shown(call: Any, a: Any) -> Any:
+        sizes.walk(a)
+        return text.clean(call())
+
+    def formatted(call: Any, a: Any, spec: Any) -> Any:
+        return text.clean(call(text.judged(a, spec)))
+
+    return {
+        **dict.fromkeys(("__mul__", "__rmul__", "__imul__"), times),
+        **dict.fromkeys(("__pow__", "__ipow__"), power),
+        **dict.fromkeys(("__lshift__", "__ilshift__"), shift),
+        **dict.fromkeys(("__mod__", "__imod__"), percent),
+        **dict.fromkeys(("__add__", "__iadd__", "__radd__"), total),
+        **dict.fromkeys(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"), compared),
+        **dict.fromkeys(("__int__", "__round__", "__floor__", "__ceil__", "__trunc__"), whole),
+        **dict.fromkeys(("__repr__", "__str__"), shown),
+        "__rpow__": reversed_power,
+        "__rlshift__": reversed_shift,
+        "__rmod__": reversed_percent,
+        "__format__": formatted,
     }

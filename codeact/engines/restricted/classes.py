@@ -1,33 +1,54 @@
-"""Classes: how a program's classes are made, and which classes are its own."""
+"""Classes: how a program's class statements make classes, and which classes are its own."""
 
 from __future__ import annotations
 
 import builtins
+from abc import ABCMeta
 from collections import Counter
-from itertools import takewhile
 from types import FunctionType, resolve_bases
 from typing import Any
 
-from codeact.engines.restricted.names import GUARDED, Sort, sort
+from codeact.engines.restricted.kinds import CLASS_DICT, MARK, Kinds, Mark, Type, positional
+from codeact.engines.restricted.names import GUARDED, is_special
 from codeact.engines.restricted.sealed import real
+from codeact.engines.restricted.sizes import plain
 from codeact.engines.restricted.world import World
 
 _OBJECT_REPR: Any = object.__repr__
 NESTED = 50
 """Levels of type arguments, and of iterators over iterators."""
 
-CLASS_DICT: Any = type.__dict__["__dict__"]
 _HIDING = (str, bytes, bytearray, int, BaseException, Counter)
 """Types that have methods for which the object decides."""
 
 
-def make_classes(world: World) -> dict[str, Any]:  # noqa: C901 - a table of closures
+class _Maker:
+    """What a class statement calls in place of a metaclass: the same, with the mark put first."""
+
+    __slots__ = ("_kind", "_mark")
+
+    def __init__(self, kind: Any, mark: Mark) -> None:
+        self._kind = kind
+        self._mark = mark
+
+    def __prepare__(self, name: str, bases: Any, **named: Any) -> Any:
+        namespace = self._kind.__prepare__(name, bases, **named)
+        dict.__setitem__(namespace, MARK, self._mark)
+        return namespace
+
+    def __call__(self, name: str, bases: Any, namespace: Any, **named: Any) -> Any:
+        return self._kind(name, bases, namespace, **named)
+
+
+def make_classes(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
     """The guards of class statements."""
     own = world.own
 
     def register(cls: Any) -> Any:
         """Register a class that a class statement has just made."""
-        if isinstance(cls, type) and CLASS_DICT.__get__(cls).get("__module__") == world.module:
+        if isinstance(cls, type) and CLASS_DICT(cls).get("__module__") == world.module:
+            if MARK in CLASS_DICT(cls):
+                type.__delattr__(cls, MARK)
             own.add(cls)
             names = getattr(cls, "__match_args__", ())
             if names != (plain := positional(names)):
@@ -39,49 +60,102 @@ def make_classes(world: World) -> dict[str, Any]:  # noqa: C901 - a table of clo
         register(cls)
         # Only now: a decorator that writes a `__repr__` leaves one that is there alone.
         if isinstance(cls, type) and cls in own and cls.__repr__ is _OBJECT_REPR:
-            type.__setattr__(cls, "__repr__", _plain_repr)
+            type.__setattr__(cls, "__repr__", plain_repr)
         return cls
 
-    def build_class(body: Any, name: str, /, *bases: Any, **named: Any) -> Any:
-        """What a class statement calls. Every way into a metaclass is seen here, the text shows only some."""
-        if "metaclass" in named:
-            kind = real(named["metaclass"])
-            if not any(kind is known for known in world.metaclasses):
-                msg = "a metaclass can only be ABCMeta or EnumMeta here; use a class decorator"
-                raise TypeError(msg)
-            named["metaclass"] = kind
+    def judge_bases(name: str, bases: tuple[Any, ...]) -> None:
         for base in bases:
             # An instance's own `__mro_entries__` could answer differently the next time.
             if (
                 not isinstance(base, type)
                 and not hasattr(type(base), "__mro_entries__")
-                and not _is_host_function(base)
+                and not (isinstance(base, FunctionType) and not world.wrote(base))
             ):
                 msg = f"bases must be classes, not {noun(base)}"
                 raise TypeError(msg)
         known = [base for base in resolve_bases(bases) if isinstance(base, type)]
-        if any(type in base.__mro__ for base in known):
-            msg = "metaclasses cannot be written here; use a class decorator or __init_subclass__"
+        if any(issubclass(base, type) and not kinds.derives(base) for base in known):
+            msg = "a metaclass can only derive from type or ABCMeta here"
             raise TypeError(msg)
         if any(map(is_hiding, known)):
             refuse_fields(name, *(getattr(base, "__dataclass_fields__", ()) for base in known))
-        return builtins.__build_class__(body, name, *bases, **named)
 
-    def _is_host_function(value: Any) -> bool:
-        return isinstance(value, FunctionType) and value.__globals__ is not world.globals
+    kinds = Kinds(world, judge_bases)
+    mark = kinds.mark
+
+    def behind(base: Any) -> Any:
+        """What a base stands for where a metaclass is written."""
+        if type(base) is Type:
+            return kinds.behind(type)
+        return kinds.behind(ABCMeta) if real(base) is ABCMeta else base
+
+    def build_class(body: Any, name: str, /, *bases: Any, **named: Any) -> Any:
+        """What a class statement calls. Every way into a metaclass is seen here, the text shows only some."""
+        bases = tuple(map(behind, bases))
+        judge_bases(name, bases)
+        kind = metaclass(name, named.pop("metaclass", type), resolve_bases(bases))
+        return builtins.__build_class__(
+            body, name, *bases, metaclass=kind if kind in own else _Maker(kind, mark), **named
+        )
+
+    def make_class(name: Any, bases: Any = None, namespace: Any = None, /, **named: Any) -> Any:
+        """`type` with three arguments."""
+        if not isinstance(name, str) or type(bases) is not tuple or namespace is None:
+            msg = "type() takes 1 or 3 arguments: a value; or a name, a tuple of bases and a dict"
+            raise TypeError(msg)
+        name = plain(name)
+        bases = tuple(map(behind, bases))
+        judge_bases(name, bases)
+        kind = metaclass(name, type, bases)
+        if kind in own:
+            return kind(name, bases, namespace, **named)
+        return still_own(type(name, bases, kinds.judged(name, namespace), **named))
+
+    def metaclass(name: str, given: Any, bases: Any) -> Any:
+        """The metaclass of a class with these bases."""
+        kind = type if type(given) is Type else real(given)
+        if not any(kind is known for known in world.metaclasses) and not (
+            isinstance(kind, type) and issubclass(kind, type) and kind in own
+        ):
+            msg = "a metaclass must be ABCMeta, EnumMeta or a class of this program that derives from type"
+            raise TypeError(msg)
+        for base in bases:
+            other = type(base)
+            if issubclass(other, kind):
+                kind = other
+            elif not issubclass(kind, other):
+                msg = f"{name}: metaclass conflict: {kind.__name__} and {other.__name__} of its base {base.__name__}"
+                raise TypeError(msg)
+        return kind
+
+    def asked(target: Any, name: Any) -> None:
+        """`__getattr__` is asked for plain names only: special ones are the interpreter's and the host's to ask for."""
+        if type(name) is str and is_special(name):
+            msg = f"{type(target).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(msg)
+
+    def __getattr__(self: Any, name: str) -> Any:  # noqa: N807 - it becomes one
+        asked(self, name)
+        return dict.get(self, name)
+
+    dict_get = __getattr__
+
+    def __getattr__(self: Any, name: str) -> Any:  # type: ignore[no-redef]  # noqa: N807 - it becomes one
+        asked(self, name)
+        return dict.__getitem__(self, name)
+
+    world.hooks |= {dict_get, __getattr__}
 
     def class_name(target: Any) -> str:
         return type(target).__name__
 
     def alias(kind: Any, arguments: Any) -> Any:
-        depth = 0
-        inner = arguments
-        while depth < NESTED:
-            inner = getattr(inner, "__args__", None)
-            if not isinstance(inner, tuple) or not inner:
+        level = list(arguments) if type(arguments) is tuple else [arguments]
+        for _ in range(NESTED):
+            inside = [getattr(part, "__args__", None) for part in level]
+            level = list({id(part): part for parts in inside if isinstance(parts, tuple) for part in parts}.values())
+            if not level:
                 return kind[arguments]
-            inner = inner[0]
-            depth += 1
         msg = f"types nested more than {NESTED} levels deep"
         raise RecursionError(msg)
 
@@ -89,19 +163,15 @@ def make_classes(world: World) -> dict[str, Any]:  # noqa: C901 - a table of clo
         ".own": register,
         ".still_own": still_own,
         "__build_class__": build_class,
+        ".make_class": make_class,
+        ".new_kind": lambda *args, **named: kinds.behind(type).__new__(*args, **named),
         ".class_name": class_name,
         ".alias": alias,
+        ".made": mark.made,
+        ".asked": asked,
+        ".dict_get": dict_get,
+        ".dict_getitem": __getattr__,
     }
-
-
-def made_by(world: World, kind: type) -> bool:
-    """Whether a class that is not registered yet is one of the program's: its bases see it first."""
-    return CLASS_DICT.__get__(kind).get("__module__") == world.module and not world.own.isdisjoint(kind.__mro__)
-
-
-def positional(names: Any) -> tuple[str, ...]:
-    """Those of a class's fields that a positional pattern may read: it reads them past every guard."""
-    return tuple(takewhile(lambda name: sort(name) is Sort.FREE, names))
 
 
 def refuse_fields(name: str, *fields: Any) -> None:
@@ -117,7 +187,8 @@ def is_hiding(kind: type) -> bool:
     return any(base in _HIDING for base in kind.__mro__)
 
 
-def _plain_repr(self: object) -> str:
+def plain_repr(self: object) -> str:
+    """What an object shows whose class does not say: the interpreter's own shows where it is."""
     return f"<{type(self).__name__} object>"
 
 

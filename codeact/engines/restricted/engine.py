@@ -51,7 +51,7 @@ class RestrictedInstance:
         self._world = world
         builtins = make_builtins(world)
         builtins[_UNRETURNED] = UNRETURNED
-        world.globals.update(__name__=world.module, __builtins__=builtins)
+        world.globals.update(__name__=world.module, __doc__=None, __builtins__=builtins)
 
     def run(self, program: Program, doors: Doors) -> Outcome:
         """Run a program. Never raises for anything the program does."""
@@ -134,7 +134,7 @@ class RestrictedInstance:
             _quietly()
             tree = ast.parse(source, name)
             look = self._world.meter.look
-            policy = Policy(self._world.globals, look)
+            policy = Policy(source, self._world.globals, look)
             policy.judge(tree)
             if policy.violations:
                 return _denied(policy.violations)
@@ -251,5 +251,5 @@ _FIELDS = 20_000
 """Until 3.12 the parser's work grows with the square of the fields of an f-string, and nothing interrupts it."""
 
 _FORMATTED = re.compile(r"[fF][rR]?['\"]")
-_OURS = r"<program( \d+)?>"
+_OURS = r"<(program( \d+)?|evaluated)>"
 _QUIET = ("ignore", None, Warning, re.compile(_OURS), 0)

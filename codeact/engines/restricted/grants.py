@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import builtins
-import typing
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import compress
 from types import CoroutineType, FunctionType, GeneratorType, MethodType, UnionType
-from typing import Any, NoReturn
+from typing import Any
 
 from codeact.engines.restricted.arithmetic import SCALARS
+from codeact.engines.restricted.evaluation import Evaluation
 from codeact.engines.restricted.files import Files
 from codeact.engines.restricted.guards import make_guards
 from codeact.engines.restricted.imports import make_importer
+from codeact.engines.restricted.kinds import Type
 from codeact.engines.restricted.lazy import BUILTINS, LongRange, make_range
 from codeact.engines.restricted.names import Sort, sort
 from codeact.engines.restricted.output import Output
+from codeact.engines.restricted.refusals import refusal
 from codeact.engines.restricted.sealed import Sealed
 from codeact.engines.restricted.sealed import real as unsealed
 from codeact.engines.restricted.sizes import INT_BITS, Sizes, plain
@@ -45,53 +47,9 @@ PLAIN: dict[str, Any] = {
     "ToolError": ToolError,
 }
 
-_TYPE_OF: Any = vars(typing)["Type"]
-"""What `type[int]` gives: unlike the interpreter's own, it cannot be called as the type it stands for."""
-
-_STANDING = frozenset({"datetime", "decimal", "fractions"})
-"""Modules that have stand-ins for classes of values that cross."""
-
 _SEALED = (MethodType, FunctionType, compress, GeneratorType, CoroutineType)
 
 _HEX_DIGITS = INT_BITS // 2
-
-
-class _Type:
-    """`type` with one argument; classes are made with a class statement."""
-
-    __slots__ = ("_load", "_stand_ins")
-    __name__ = "type"
-
-    def __init__(self, stand_ins: dict[type, Any], load: Callable[[str], object]) -> None:
-        self._stand_ins = stand_ins
-        self._load = load
-
-    def __call__(self, value: Any, *more: Any) -> Any:
-        if more:
-            msg = "type() takes 1 argument here; write a class statement"
-            raise TypeError(msg)
-        kind = type(value)
-        if issubclass(kind, (type, _Type, Sealed)):
-            return self
-        if kind.__module__ in _STANDING and kind not in self._stand_ins:
-            self._load(kind.__module__)  # a tool may give what the program has not imported
-        return self._stand_ins.get(kind, kind)
-
-    def __getitem__(self, arguments: Any) -> Any:
-        return _TYPE_OF[arguments]
-
-    def __mro_entries__(self, _bases: Any) -> NoReturn:
-        msg = "metaclasses cannot be written here; use a class decorator or __init_subclass__"
-        raise TypeError(msg)
-
-    def __or__(self, other: Any) -> Any:
-        return type | other
-
-    def __ror__(self, other: Any) -> Any:
-        return other | type
-
-    def __repr__(self) -> str:
-        return "<class 'type'>"
 
 
 def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
@@ -104,7 +62,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
     meter = world.meter
     stand_ins: dict[type, Any] = {kind: Sealed(kind) for kind in _SEALED}
     load = make_importer(world, guards, sizes, text)
-    kind_of = _Type(stand_ins, load)
+    kind_of = Type(world, guards[".make_class"], load)
     ranges = make_range(meter)
     stand_ins[range] = stand_ins[LongRange] = ranges
 
@@ -196,15 +154,19 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
 
     def fields(*args: Any) -> dict[str, Any]:
         if len(args) != 1:
-            msg = "vars() needs an object here; keep state in a dict of your own"
+            msg = f"vars() needs an object here: {refusal('vars()').told()}"
             raise TypeError(msg)
         return guards[".vars"](args[0])  # type: ignore[no-any-return]
 
     def names(*args: Any) -> list[str]:
         if len(args) != 1:
-            msg = "dir() needs an object here"
+            msg = f"dir() needs an object here: {refusal('dir()').told()}"
             raise TypeError(msg)
-        return [name for name in dir(args[0]) if sort(name) is not Sort.REFUSED and name[:1] != "_"]
+        return [
+            name
+            for name in dir(args[0])
+            if type(name) is str and name[:1] not in "_." and sort(name) is not Sort.REFUSED
+        ]
 
     def show(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
         del flush
@@ -212,12 +174,11 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             if given is not None and not isinstance(given, str):
                 msg = f"{name} must be None or a string, not {type(given).__name__}"
                 raise TypeError(msg)
+        sep, end = plain(sep), plain(end)  # a text's own class may add to others what it likes
         line = (" " if sep is None else sep).join([text.shown(value) for value in values]) + (
             "\n" if end is None else end
         )
         (output if file is None else file).write(line)
-
-    show.__name__ = show.__qualname__ = "print"
 
     def helped(subject: Any = None) -> None:
         if isinstance(subject, Tool):
@@ -232,52 +193,54 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
     def opened(*args: Any, **named: Any) -> Any:
         return world.files.open(*args, **named)
 
-    opened.__name__ = opened.__qualname__ = "open"
-
     toolbox = make_toolbox(world)
     output, errors = Output(world), Output(world)
-    granted: dict[str, Any] = dict(PLAIN)
-    granted.update(guards)
-    granted.update(
-        {
-            ".sized": text.call,
-            ".join": text.join,
-            ".str": text.shown,
-            ".int": integer,
-            ".bytes": byte_string(bytes),
-            ".bytearray": byte_string(bytearray),
-            ".text": text.show,
-            ".repr": text.repr,
-            ".ascii": text.ascii,
-            ".format": text.format,
-            ".stderr": errors,
-            ".stdout": output,
-            "__import__": load,
-            "ascii": text.ascii,
-            "delattr": guards[".delattr"],
-            "dir": names,
-            "format": text.format,
-            "getattr": guards[".getattr"],
-            "hasattr": guards[".hasattr"],
-            "hash": hashed,
-            "help": helped,
-            "id": number_of,
-            "isinstance": is_instance,
-            "issubclass": is_subclass,
-            "iter": iterator,
-            "open": opened,
-            "pow": power,
-            "print": show,
-            "range": ranges,
-            "repr": text.repr,
-            "round": rounded,
-            "setattr": guards[".setattr"],
-            "sum": total,
-            "tools": toolbox,
-            "type": kind_of,
-            "vars": fields,
-        }
-    )
+    named: dict[str, Any] = {
+        "dir": names,
+        "hash": hashed,
+        "help": helped,
+        "id": number_of,
+        "isinstance": is_instance,
+        "issubclass": is_subclass,
+        "iter": iterator,
+        "open": opened,
+        "pow": power,
+        "print": show,
+        "round": rounded,
+        "sum": total,
+        "vars": fields,
+    }
+    for name, function in named.items():
+        function.__name__ = function.__qualname__ = name
+    granted: dict[str, Any] = {
+        **PLAIN,
+        **guards,
+        **named,
+        ".sized": text.call,
+        ".join": text.join,
+        ".str": text.shown,
+        ".int": integer,
+        ".bytes": byte_string(bytes),
+        ".bytearray": byte_string(bytearray),
+        ".text": text.show,
+        ".repr": text.repr,
+        ".ascii": text.ascii,
+        ".format": text.format,
+        ".stderr": errors,
+        ".stdout": output,
+        "__import__": load,
+        "ascii": text.ascii,
+        "delattr": guards[".delattr"],
+        "format": text.format,
+        "getattr": guards[".getattr"],
+        "hasattr": guards[".hasattr"],
+        "range": ranges,
+        "repr": text.repr,
+        "setattr": guards[".setattr"],
+        "tools": toolbox,
+        "type": kind_of,
+    }
+    granted.update(Evaluation(world, granted).guards())
     world.builtins = granted
     world.stand_ins = stand_ins
     return granted

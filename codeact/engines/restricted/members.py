@@ -4,125 +4,96 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections import Counter
+from collections.abc import Callable
 from enum import EnumMeta
 from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
-from codeact.engines.restricted.classes import CLASS_DICT, made_by, noun
+from codeact.engines.restricted.classes import noun, plain_repr
 from codeact.engines.restricted.hosted import make_hosted
+from codeact.engines.restricted.kinds import CLASS_DICT, Type
 from codeact.engines.restricted.names import (
+    ADDABLE,
+    DEFINABLE,
     HOSTED,
     RECORD_NAMES,
     SIZED,
-    TELLING,
+    WRITABLE,
     Sort,
     is_special,
     sort_at_run_time,
 )
+from codeact.engines.restricted.refusals import refusal
+from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.specials import make_specials
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.toolbox import Tool, Toolbox
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.records import Record
 
-receiver_of_super: Any = super.__dict__["__self__"].__get__
-_set = object.__setattr__
-_MACHINERY = frozenset(
+MACHINERY = frozenset(
     {"_abc_impl"}
     | {name for kind in (ABCMeta, EnumMeta) for name in vars(kind) if name[0] == "_" and not is_special(name)}
 )
 """Private names of metaclasses: they make classes, read modules by name, or print on the host's own output."""
 
-
 _OPEN: frozenset[type] = frozenset({Record, SimpleNamespace})
 """Types of other instances whose attributes a program may write."""
 
+_CLASS_NAMES = DEFINABLE | {"__doc__", "__match_args__", "__module__", "__slots__"}
+"""Special names that a class shows among its own."""
 
-def make_members(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
+_NAMING = frozenset({"__module__", "__name__", "__qualname__", "__wrapped__"})
+
+
+def make_members(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
     """The guards of attributes."""
     own = world.own
+    owns = world.owns
     hosted = make_hosted(world)
 
-    def is_own(target: Any) -> bool:
-        if isinstance(target, type):
-            return target in own or made_by(world, target)
-        return type(target) in own
-
-    def is_own_super(target: Any) -> bool:
-        return type(target) is super and is_own(receiver_of_super(target))
+    # --- reading ---------------------------------------------------------------------------------------------
 
     def private(target: Any, name: str) -> Any:
-        if name in _MACHINERY and isinstance(target, (type, super)):
-            msg = f"the private attribute {name} of {noun(target)} cannot be used"
-            raise AttributeError(msg)
-        if type(target) in own:
-            return getattr(target, name)
-        if is_own(target) or is_own_super(target):
+        if name in MACHINERY and isinstance(target, (type, super)):
+            return deny(target, name)
+        if type(target) in own or owns(target) or world.owns_super(target):
             return getattr(target, name)
         if name in RECORD_NAMES and (
             isinstance(target, tuple) or (isinstance(target, type) and issubclass(target, tuple))
         ):
             return getattr(target, name)
-        msg = f"the private attribute {name} of {noun(target)} cannot be used"
+        return deny(target, name)
+
+    def deny(target: Any, name: str) -> NoReturn:
+        row = refusal("private")
+        msg = f"the private attribute {name} of {noun(target)} cannot be used: {row.told()}"
         raise AttributeError(msg)
 
     def receiver(target: Any) -> None:
-        if type(target) not in own and not is_own(target):
+        if type(target) not in own and not owns(target):
             msg = f"a method of this class was called on {noun(target)}"
             raise TypeError(msg)
-
-    def special(target: Any, name: str) -> Any:
-        if name in TELLING and not isinstance(target, ModuleType):
-            return getattr(target, name)
-        if name == "__class__":
-            if is_own(target) and not isinstance(target, type):
-                return type(target)
-        elif name == "__dict__":
-            return fields(target)
-        elif name in {"__annotations__", "__members__"}:
-            if isinstance(target, type) or is_guest_function(target):
-                return dict(getattr(target, name))
-        elif name == "__setattr__":
-            if isinstance(target, type):
-                return set_past_class
-            if is_own_super(target):
-                return lambda name, value: set_past_class(receiver_of_super(target), name, value)
-        elif isinstance(target, type):
-            return unbound(target, name)
-        elif is_own_super(target) or is_own(target):
-            return getattr(target, name)
-        hint = "; type(x) gives its class" if name == "__class__" else ""
-        msg = f"the attribute {name} of {noun(target)} cannot be used{hint}"
-        raise AttributeError(msg)
-
-    def is_guest_function(target: Any) -> bool:
-        return isinstance(target, FunctionType) and target.__globals__ is world.globals
-
-    def unbound(kind: type, name: str) -> Any:
-        """A special method of a class. One that the host wrote in Python works on its own instances only."""
-        method = getattr(kind, name)
-        if not isinstance(method, FunctionType) or method.__globals__ is world.globals:
-            return method
-
-        def checked(self: Any, *args: Any, **named: Any) -> Any:
-            if not (
-                isinstance(self, kind) or (name == "__new__" and isinstance(self, type) and issubclass(self, kind))
-            ):
-                msg = f"{name} needs a {kind.__name__} object, not {noun(self)}"
-                raise TypeError(msg)
-            return method(self, *args, **named)
-
-        return checked
 
     def guarded(target: Any, name: str) -> Any:
         if name in SIZED or name in {"format", "format_map", "decode"}:
             method = text.method(target, name)
             return found(target, name) if method is None else method
+        if name == "mro":
+            return mro(target)
         if name == "obj" and isinstance(target, BaseException):
-            msg = "the attribute obj of an exception cannot be used"
+            msg = f"the attribute obj of an exception cannot be used: {refusal('obj').told()}"
             raise AttributeError(msg)
         if name == "elements" and isinstance(target, Counter):
             return lambda: world.meter.charged(target.elements())
         return found(target, name)
+
+    def mro(target: Any) -> Any:
+        if isinstance(target, type):
+            return lambda: list(special(target, "__mro__"))
+        if type(target) is Type:
+            return lambda kind: list(special(kind, "__mro__"))
+        return target.mro
 
     def found(target: Any, name: str) -> Any:
         """What the name leads to, judged by what it is: others pass on the methods of a class they wrap."""
@@ -140,12 +111,10 @@ def make_members(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR
 
     def registered(kind: Any, subclass: Any) -> Any:
         for part in (kind, subclass):
-            if not (isinstance(part, type) and is_own(part)):
+            if not (isinstance(part, type) and owns(part)):
                 msg = f"{noun(part)} is shared and cannot be changed: register() takes classes of this program"
                 raise AttributeError(msg)
         return ABCMeta.register(kind, subclass)
-
-    readers = {Sort.PRIVATE: private, Sort.SPECIAL: special, Sort.GUARDED: guarded}
 
     def read(target: Any, name: Any) -> Any:
         """Read an attribute by a name that is known only now."""
@@ -155,8 +124,8 @@ def make_members(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR
         kind = sort_at_run_time(name)
         if kind is Sort.FREE:
             return found(target, name) if name in HOSTED else getattr(target, name)
-        if kind is Sort.REFUSED:
-            msg = f"the attribute {name} cannot be used"
+        if kind is Sort.REFUSED or (name == "__class__" and not owns(target)):
+            msg = f"the attribute {name} cannot be used: {refusal(name).told()}"
             raise AttributeError(msg)
         return readers[kind](target, name)
 
@@ -174,21 +143,47 @@ def make_members(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR
             return default[0]
 
     def has_attribute(target: Any, name: Any) -> bool:
+        if type(name) is str and is_special(name):
+            return hasattr(target, name)
         try:
             read(target, name)
         except AttributeError:
             return False
         return True
 
+    def fields(target: Any) -> dict[str, Any]:
+        if type(target) in own or isinstance(target, SimpleNamespace) or is_guest_function(target):
+            inside = getattr(target, "__dict__", None)
+            if type(target) in own and isinstance(inside, dict):
+                return inside
+            if type(inside) is dict:
+                return inside if is_guest_function(target) else dict(inside)
+        elif isinstance(target, type) and target in own:
+            return {name: value for name, value in CLASS_DICT(target).items() if shows(name, value)}
+        elif isinstance(target, Record):
+            return dict(target)
+        msg = f"{noun(target)} shows no fields"
+        raise TypeError(msg)
+
+    def shows(name: str, value: Any) -> bool:
+        if name in _CLASS_NAMES:
+            return value is not plain_repr
+        return not (name[:1] == "." or is_special(name) or name in MACHINERY)
+
+    def is_guest_function(target: Any) -> bool:
+        return isinstance(target, FunctionType) and world.wrote(target)
+
+    # --- writing ---------------------------------------------------------------------------------------------
+
     def writable(target: Any, name: str) -> Any:
-        if type(target) in own or type(target) in _OPEN or is_own(target) or is_guest_function(target):
+        if type(target) in own or type(target) in _OPEN or owns(target) or is_guest_function(target):
             return target
         setter = world.setters.get(type(target))
         if setter is not None:
             return setter(target)
         if isinstance(target, BaseException) and name[:1] != "_":
             return target
-        if is_own_super(target):
+        if world.owns_super(target):
             return target
         if isinstance(target, type):
             msg = f"the class {target.__name__} is shared and cannot be changed; make a subclass"
@@ -200,45 +195,66 @@ def make_members(world: World, text: Text) -> dict[str, Any]:  # noqa: C901, PLR
             msg = f"the attribute {name} of {noun(target)} cannot be changed"
         raise AttributeError(msg)
 
+    def alterable(target: Any, name: str) -> Any:
+        """The same for a special name."""
+        if name in ADDABLE:
+            # A metaclass has been judged when its first class was made.
+            allowed = owns(target) and not (isinstance(target, type) and issubclass(target, type))
+        elif name == "__doc__":
+            allowed = owns(target) or is_guest_function(target)
+        elif name in _NAMING:
+            allowed = type(target) in own or is_guest_function(target)
+        elif name == "__dict__":
+            allowed = type(target) in own
+        elif name == "__annotations__":
+            allowed = is_guest_function(target)
+        else:
+            allowed = name == "__cause__" and isinstance(target, BaseException)
+        if allowed:
+            return target
+        msg = f"the attribute {name} of {noun(target)} cannot be changed: {refusal('writing').told()}"
+        raise AttributeError(msg)
+
     def checked_name(target: Any, name: Any) -> Any:
         if type(name) is not str:
             msg = "attribute name must be string"
             raise TypeError(msg)
-        if sort_at_run_time(name) in {Sort.REFUSED, Sort.SPECIAL}:
-            msg = f"the attribute {name} cannot be changed"
+        kind = sort_at_run_time(name)
+        if kind is Sort.SPECIAL and name in ADDABLE | WRITABLE:
+            return alterable(target, name)
+        if kind in {Sort.REFUSED, Sort.SPECIAL}:
+            msg = f"the attribute {name} cannot be changed: {refusal('writing').told()}"
             raise AttributeError(msg)
         return writable(target, name)
 
     def set_attribute(target: Any, name: Any, value: Any) -> None:
         setattr(checked_name(target, name), name, value)
 
-    def set_past_class(target: Any, name: Any, value: Any) -> None:
-        _set(checked_name(target, name), name, value)
-
     def delete_attribute(target: Any, name: Any) -> None:
+        if type(name) is str and is_special(name):
+            msg = f"the attribute {name} cannot be deleted: {refusal('writing').told()}"
+            raise AttributeError(msg)
         delattr(checked_name(target, name), name)
 
-    def fields(target: Any) -> dict[str, Any]:
-        if type(target) in own or isinstance(target, SimpleNamespace) or is_guest_function(target):
-            inside = getattr(target, "__dict__", None)
-            if type(inside) is dict:
-                return inside if type(target) in own else dict(inside)
-        elif isinstance(target, type) and target in own:
-            return {name: value for name, value in CLASS_DICT.__get__(target).items() if name[:2] != "__"}
-        elif isinstance(target, Record):
-            return dict(target)
-        msg = f"{noun(target)} shows no fields"
-        raise TypeError(msg)
+    made: list[Callable[[Any, str], Any]] = []
 
+    def special(target: Any, name: str) -> Any:
+        """Read a special name. What does it is made for the first one that is read, and then called instead of this."""
+        if not made:
+            made.append(make_specials(world, sizes, text, fields, checked_name))
+            world.builtins[".special"] = made[0]
+        return made[0](target, name)
+
+    readers = {Sort.PRIVATE: private, Sort.SPECIAL: special, Sort.GUARDED: guarded}
     return {
         ".private": private,
         ".special": special,
         ".guarded": guarded,
         ".writable": writable,
+        ".alterable": alterable,
         ".getattr": get_attribute,
         ".hasattr": has_attribute,
         ".setattr": set_attribute,
-        ".set_past_class": set_past_class,
         ".delattr": delete_attribute,
         ".read": read,
         ".vars": fields,

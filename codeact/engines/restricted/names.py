@@ -31,7 +31,6 @@ REFUSED = frozenset(
         "cr_running",
         "cr_suspended",
         "ag_running",
-        "mro",
         "tb_lasti",
         "tb_lineno",
         "with_traceback",
@@ -64,7 +63,7 @@ SIZED = frozenset(
 )
 """Methods whose result can be far larger, or take far longer, than their arguments tell."""
 
-GUARDED = frozenset({*SIZED, "format", "format_map", "decode", "elements", "obj", "register"})
+GUARDED = frozenset({*SIZED, "format", "format_map", "decode", "elements", "mro", "obj", "register"})
 """Plain names for which the object decides."""
 
 HOSTED = frozenset({"timestamp", "astimezone", "strftime", "samples", "clear_cache"})
@@ -72,37 +71,71 @@ HOSTED = frozenset({"timestamp", "astimezone", "strftime", "samples", "clear_cac
 
 OPERATIONS = frozenset(
     {
-        "__aenter__", "__aexit__", "__aiter__", "__anext__", "__await__", "__bool__", "__call__", "__contains__",
-        "__delitem__", "__enter__", "__eq__", "__exit__", "__ge__", "__getitem__", "__gt__", "__hash__",
-        "__init__", "__init_subclass__", "__iter__", "__le__", "__len__", "__lt__", "__missing__", "__ne__",
-        "__new__", "__next__", "__post_init__", "__repr__", "__reversed__", "__setitem__", "__str__",
+        "__abs__", "__add__", "__aenter__", "__aexit__", "__aiter__", "__and__", "__anext__", "__await__", "__bool__",
+        "__bytes__", "__call__", "__ceil__", "__complex__", "__contains__", "__delete__", "__delitem__", "__divmod__",
+        "__enter__", "__eq__", "__exit__", "__float__", "__floor__", "__floordiv__", "__format__", "__ge__", "__get__",
+        "__getitem__", "__gt__", "__hash__", "__iadd__", "__iand__", "__ifloordiv__", "__ilshift__", "__imatmul__",
+        "__imod__", "__imul__", "__index__", "__int__", "__invert__", "__ior__", "__ipow__", "__irshift__", "__isub__",
+        "__iter__", "__itruediv__", "__ixor__", "__le__", "__len__", "__length_hint__", "__lshift__", "__lt__",
+        "__matmul__", "__missing__", "__mod__", "__mul__", "__ne__", "__neg__", "__next__", "__or__", "__pos__",
+        "__pow__", "__radd__", "__rand__", "__rdivmod__", "__repr__", "__reversed__", "__rfloordiv__", "__rlshift__",
+        "__rmatmul__", "__rmod__", "__rmul__", "__ror__", "__round__", "__rpow__", "__rrshift__", "__rshift__",
+        "__rsub__", "__rtruediv__", "__rxor__", "__set__", "__setitem__", "__str__", "__sub__", "__truediv__",
+        "__trunc__", "__xor__",
     }
 )  # fmt: skip
-"""Special methods that a program may define, and call on its own classes, on `super()` and on classes."""
+"""Special methods that syntax calls: calling one by its name can do no more."""
 
-DEFINABLE = OPERATIONS | frozenset(
+LIFE = frozenset(
     {
-        "__abs__", "__add__", "__and__", "__ceil__", "__complex__", "__delete__", "__divmod__", "__float__",
-        "__floor__", "__floordiv__", "__format__", "__get__", "__iadd__", "__iand__", "__ifloordiv__",
-        "__ilshift__", "__imatmul__", "__imod__", "__imul__", "__index__", "__int__", "__invert__", "__ior__",
-        "__ipow__", "__irshift__", "__isub__", "__itruediv__", "__ixor__", "__length_hint__", "__lshift__",
-        "__matmul__", "__mod__", "__mul__", "__neg__", "__or__", "__pos__", "__pow__", "__radd__", "__rand__",
-        "__rdivmod__", "__rfloordiv__", "__rlshift__", "__rmatmul__", "__rmod__", "__rmul__", "__ror__",
-        "__round__", "__rpow__", "__rrshift__", "__rshift__", "__rsub__", "__rtruediv__", "__rxor__", "__set__",
-        "__set_name__", "__sub__", "__truediv__", "__trunc__", "__xor__",
+        "__copy__", "__deepcopy__", "__delattr__", "__dir__", "__init__", "__init_subclass__", "__instancecheck__",
+        "__post_init__", "__replace__", "__set_name__", "__setattr__", "__sizeof__", "__subclasscheck__",
+        "__subclasshook__",
     }
 )  # fmt: skip
-"""Special methods that a program may define. Left out is what runs unseen or answers for other names:
-`__del__`, `__getattr__`, `__getattribute__`, `__setattr__`, `__class_getitem__`, `__reduce__` and the like."""
+"""Special methods that the interpreter and its library call in the life of an object or a class."""
+
+JUDGED = frozenset({"__new__", "__getattr__"})
+"""Special methods that are judged where they are written; see `Definitions`."""
+
+ADDABLE = OPERATIONS | LIFE
+"""Special methods that a class may be given in any way."""
+
+DEFINABLE = ADDABLE | JUDGED
+"""Special methods that a class statement may define. Left out is what runs unseen (`__del__`), takes objects apart
+(`__reduce__` and the like) or stands between every read and its object (`__getattribute__`)."""
 
 ASSIGNABLE = frozenset({"__slots__", "__hash__", "__doc__"})
-"""Special names that a class body may assign; `__match_args__` only as a constant."""
+"""Special names that a class body may bind in any way; `__match_args__` only as a constant."""
 
-TELLING = frozenset({"__name__", "__qualname__", "__doc__"})
+TELLING = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 """Special names that are plain text on everything that has them."""
 
-READABLE = OPERATIONS | TELLING | {"__class__", "__dict__", "__setattr__", "__members__", "__annotations__"}
+WRITABLE = TELLING | {"__annotations__", "__cause__", "__dict__", "__wrapped__"}
+"""Special names beside the methods that a program may write, where the object allows it."""
+
+READABLE = (
+    DEFINABLE
+    | WRITABLE
+    | {
+        "__abstractmethods__", "__base__", "__bases__", "__class__", "__code__", "__defaults__", "__func__",
+        "__kwdefaults__", "__members__", "__mro__", "__notes__", "__self__", "__slots__", "__subclasses__",
+        "__suppress_context__",
+    }
+)  # fmt: skip
 """Special names that a program may read, where the object allows it."""
+
+VARIABLES = ADDABLE | frozenset(
+    {
+        "__all__", "__author__", "__copyright__", "__credits__", "__date__", "__doc__", "__email__", "__license__",
+        "__maintainer__", "__name__", "__status__", "__title__", "__version__",
+    }
+)  # fmt: skip
+"""Special names that are variables like any other outside a class: functions that a class is given later, and what
+modules tell of themselves."""
+
+LOADABLE = VARIABLES | DEFINABLE | {"__annotations__", "__class__", "__debug__", "__module__", "__qualname__"}
+"""Special names that may be read as variables."""
 
 ENUM_HOOKS = frozenset({"_missing_", "_generate_next_value_", "_ignore_", "_order_"})
 """Names with one underscore on each side that Enum gives a meaning."""
@@ -130,6 +163,12 @@ def sort(name: str) -> Sort:
     if name in GUARDED:
         return Sort.GUARDED
     return Sort.REFUSED if name in REFUSED else Sort.FREE
+
+
+def in_pattern(name: str) -> bool:
+    """Whether a pattern may read it, past every guard: methods that only amplify are no secret."""
+    kind = sort(name)
+    return kind is Sort.FREE or (kind is Sort.GUARDED and name in SIZED and name != "encode")
 
 
 def sort_at_run_time(name: str) -> Sort:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 
+from codeact.engines.restricted.names import Sort, sort
+from codeact.engines.restricted.refusals import refusal
 from codeact.engines.restricted.rewriter import LOAD, Rewriter, at
 
 SMALL = 1 << 63
@@ -47,6 +49,10 @@ class Operations(Rewriter):
         """The same in place. Targets are evaluated once, as the language has it."""
         target = node.target
         guard = _GROWING.get(type(node.op))
+        if isinstance(target, ast.Attribute) and sort(target.attr) is Sort.SPECIAL:
+            row = refusal("writing")
+            self.refuse(node, f"the attribute {target.attr} cannot be changed in place: {row.why}", row.instead)
+            return node
         if isinstance(target, ast.Name):
             node = self.node_contents_visit(node)
             left = at(ast.Name(target.id, LOAD), target)

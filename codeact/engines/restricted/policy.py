@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 from codeact.engines.restricted.accesses import Accesses
 from codeact.engines.restricted.definitions import Definitions
 from codeact.engines.restricted.operations import Operations
-from codeact.engines.restricted.rewriter import at
-from codeact.engines.restricted.scopes import bound_names
+from codeact.engines.restricted.refusals import refusal
+from codeact.engines.restricted.rewriter import LOAD, at
+from codeact.engines.restricted.scopes import bound_names, leaving
 
 WIDTH = 1_000_000
 """The widest field that a format may ask for."""
@@ -27,9 +28,14 @@ _LEAST_WIDTH = len(str(WIDTH))
 class Policy(Operations, Accesses, Definitions):
     """Rewrites a parsed program in place, and collects what it must not say."""
 
-    def judge(self, tree: ast.Module) -> ast.Module:
+    _stars = 0
+
+    def judge(self, tree: _N) -> _N:
         """Rewrite a program; whether it may run is in `violations`."""
         self.taken.update(bound_names(tree))
+        self.annotations_are_text = any(
+            map(_makes_text, getattr(tree, "body", ())) if isinstance(tree, ast.Module) else ()
+        )
         self.visit(tree)
         return tree
 
@@ -53,7 +59,8 @@ class Policy(Operations, Accesses, Definitions):
                 node.value = self.guard(".format", node.value, [node.value, spec])
                 node.format_spec = None
             elif any(_wide(str(part.value)) for part in parts if isinstance(part, ast.Constant)):
-                self.refuse(node, f"the format is wider than {WIDTH:,} characters")
+                row = refusal("width")
+                self.refuse(node, f"the format is wider than {WIDTH:,} characters: {row.why}", row.instead)
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
@@ -91,7 +98,10 @@ class Policy(Operations, Accesses, Definitions):
         return node
 
     def _visit_comp(self, node: _N) -> _N:
-        return self.node_contents_visit(node)
+        self.comprehensions += 1
+        node = self.node_contents_visit(node)
+        self.comprehensions -= 1
+        return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comp
 
@@ -112,13 +122,56 @@ class Policy(Operations, Accesses, Definitions):
         return node
 
     def visit_TryStar(self, node: Any) -> Any:
-        """Refused: some interpreters confuse types in it."""
-        self.refuse(
-            node.handlers[0],
-            "except* cannot be used",
-            "write `except ExceptionGroup as group:` and look at group.exceptions",
+        """Exception groups are taken apart by the engine: some interpreters confuse types in it."""
+        self._stars += 1
+        caught, matched, raised = (f".{what}{self._stars}" for what in ("caught", "matched", "raised"))
+        parts: list[ast.stmt] = [
+            at(
+                ast.Assign(
+                    [at(ast.Name(caught, ast.Store()), node)], self.guard(".star", node, [self.name(caught, node)])
+                ),
+                node,
+            )
+        ]
+        for handler in node.handlers:
+            self.check_name(handler, handler.name)
+            left = leaving(handler.body)
+            if left is not None:
+                self.refuse(
+                    left, f"{type(left).__name__.lower()} cannot leave an except* block", "set a variable there"
+                )
+            group = self.name(caught, handler)
+            match = self._method(group, "match", [self.visit(handler.type)])
+            body: list[ast.stmt] = [self.visit(statement) for statement in handler.body]
+            forget: list[ast.stmt] = []
+            if handler.name is not None:
+                own = at(ast.Name(handler.name, ast.Store()), handler)
+                body.insert(0, at(ast.Assign([own], self.name(matched, handler)), handler))
+                forget = [
+                    at(ast.Assign([own], at(ast.Constant(None), handler)), handler),
+                    at(ast.Delete([at(ast.Name(handler.name, ast.Del()), handler)]), handler),
+                ]
+            keep = self._method(group, "keep", [self.name(raised, handler)])
+            begin = self._method(group, "begin", [self.name(matched, handler)])
+            inner = at(ast.Try(body, [self._handler(raised, [keep], handler)], [], forget), handler)
+            parts.append(at(ast.Try([match], [self._handler(matched, [begin, inner], handler)], [], []), handler))
+        parts.append(self._method(self.name(caught, node), "finish", []))
+        made = ast.Try(
+            [self.visit(statement) for statement in node.body],
+            [self._handler(caught, parts, node)],
+            [self.visit(statement) for statement in node.orelse],
+            [self.visit(statement) for statement in node.finalbody],
         )
-        return node
+        if made.finalbody:
+            made.finalbody.insert(0, self.tick(made.finalbody[0]))
+        return at(made, node)
+
+    def _method(self, group: ast.Name, method: str, args: list[ast.expr]) -> ast.stmt:
+        """The call of a method of the engine's own object."""
+        return at(ast.Expr(at(ast.Call(at(ast.Attribute(group, method, LOAD), group), args, []), group)), group)
+
+    def _handler(self, name: str, body: list[ast.stmt], near: Any) -> ast.ExceptHandler:
+        return at(ast.ExceptHandler(self.name(".BaseException", near), name, body), near)
 
     # --- the rest --------------------------------------------------------------------------------------------
 
@@ -135,14 +188,7 @@ class Policy(Operations, Accesses, Definitions):
     def _pass(self, node: _N) -> _N:
         return self.node_contents_visit(node)
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        """A class may give a special method of its own a second name: `__radd__ = __add__`."""
-        before, self._aliasing = self._aliasing, isinstance(node.value, ast.Name)
-        node = self.node_contents_visit(node)
-        self._aliasing = before
-        return node
-
-    visit_AnnAssign = visit_With = visit_AsyncWith = visit_withitem = visit_alias = _pass
+    visit_With = visit_AsyncWith = visit_withitem = visit_alias = _pass
     visit_Match = visit_match_case = _pass
 
     def _visit_type_param(self, node: _N) -> _N:
@@ -155,3 +201,12 @@ class Policy(Operations, Accesses, Definitions):
 
 def _wide(spec: str) -> bool:
     return any(int(digits) > WIDTH for digits in re.findall(rf"\d{{{_LEAST_WIDTH},}}", spec))
+
+
+def _makes_text(statement: ast.stmt) -> bool:
+    """Whether it makes annotations text that is never evaluated: that text is to be what the program says."""
+    return (
+        isinstance(statement, ast.ImportFrom)
+        and statement.module == "__future__"
+        and any(alias.name == "annotations" for alias in statement.names)
+    )

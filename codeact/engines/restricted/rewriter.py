@@ -13,7 +13,15 @@ from typing import Any, TypeVar
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
-from codeact.engines.restricted.names import ASSIGNABLE, DEFINABLE, ENUM_HOOKS, is_reserved, is_special
+from codeact.engines.restricted.names import (
+    ASSIGNABLE,
+    DEFINABLE,
+    ENUM_HOOKS,
+    VARIABLES,
+    is_reserved,
+    is_special,
+)
+from codeact.engines.restricted.refusals import refusal
 
 _LOOK = 1000
 _CHAIN = 20
@@ -48,15 +56,17 @@ class Rewriter(RestrictingNodeTransformer):
         violations: empty when the program may run.
     """
 
-    def __init__(self, taken: Iterable[str] = (), look: Callable[[], object] = bool) -> None:
+    def __init__(self, source: str = "", taken: Iterable[str] = (), look: Callable[[], object] = bool) -> None:
         super().__init__()
+        self.source = source
         self.violations: list[Violation] = []
         self.taken = set(taken)
         self.scopes: list[ast.AST] = []
         self.classes: list[str] = []
         self.known: set[str] = set()
         self.in_pattern = False
-        self.match_args: set[ast.Name] = set()
+        self.judged: set[ast.Name] = set()
+        self.annotations_are_text = False
         self._look = look
         self._visited = 0
         self._ready: set[ast.AST] = set()
@@ -105,17 +115,22 @@ class Rewriter(RestrictingNodeTransformer):
         return name not in self.taken
 
     def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
-        """Refuse names that belong to the interpreter or to machinery."""
+        """Refuse to bind names that belong to the interpreter or to machinery."""
         if name is None or name[:1] != "_":
             return
-        in_class = self.in_class
         if is_special(name):
-            allowed = DEFINABLE if allow_magic_methods else ASSIGNABLE
-            if name == "__name__" or (in_class and name in allowed):
-                return
-            self.refuse(node, f"the name {name} cannot be used here", special_hint(name))
-        elif is_reserved(name) and not (in_class and name in ENUM_HOOKS):
-            self.refuse(node, f"names of the form {name} are reserved", f"call it {name.strip('_')}")
+            own = (DEFINABLE if allow_magic_methods else ASSIGNABLE) if self.in_class else VARIABLES
+            if name not in own and name != "__name__":
+                self.refuse_name(node, name)
+        elif is_reserved(name) and not (self.in_class and name in ENUM_HOOKS):
+            row = refusal("_x_")
+            self.refuse(node, f"{name}: {row.why}", f"{row.instead}: {name.strip('_')}")
+
+    def refuse_name(self, node: ast.AST, name: str) -> None:
+        """Note that a special name may not be used as the program does."""
+        row = refusal(name)
+        how = "defined" if row.kind == "method" else "used here"
+        self.refuse(node, f"{name} cannot be {how}: {row.why}", row.instead)
 
     @property
     def in_class(self) -> bool:
@@ -180,20 +195,3 @@ def _restring(node: Any, made: Any) -> None:
         called.value = made
     else:
         node.orelse = [made]
-
-
-def special_hint(name: str) -> str | None:
-    """What to do instead of using a special name."""
-    hints = {
-        "__class__": "type(x) gives the class; type(x).__name__ its name",
-        "__dict__": "vars(x) gives the fields of your own objects",
-        "__file__": "there are no files here",
-        "__builtins__": "call the builtin by its name",
-        "__getattr__": "keep the fields in a dict and define __getitem__",
-        "__del__": "use a with statement, or try/finally",
-        "__traceback__": "str(error) gives its message",
-        "__cause__": "str(error) gives its message",
-        "__context__": "str(error) gives its message",
-        "with_traceback": "raise the error itself",
-    }
-    return hints.get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 _BINDING = frozenset({"name", "asname", "rest", "arg"})
@@ -52,6 +53,41 @@ def receiver_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
     if any(name in bound_names(part) for part in rest if part is not None):
         return None
     return name if _relies(node, name) else None
+
+
+def returns_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Return]:
+    """The `return` statements of a function itself."""
+    pending: list[Any] = list(node.body)
+    while pending:
+        found = pending.pop()
+        if isinstance(found, ast.Return):
+            yield found
+        elif not isinstance(found, _SCOPES):
+            pending += ast.iter_child_nodes(found)
+
+
+def leaving(body: list[ast.stmt]) -> ast.stmt | None:
+    """A statement that leaves these statements other than by an error."""
+    pending: list[tuple[Any, bool]] = [(statement, False) for statement in body]
+    while pending:
+        found, in_loop = pending.pop()
+        if isinstance(found, ast.Return) or (isinstance(found, (ast.Break, ast.Continue)) and not in_loop):
+            return found
+        if isinstance(found, (ast.For, ast.AsyncFor, ast.While)):
+            pending += [(inner, True) for inner in found.body] + [(inner, in_loop) for inner in found.orelse]
+        elif not isinstance(found, _SCOPES):
+            pending += [(inner, in_loop) for inner in ast.iter_child_nodes(found)]
+    return None
+
+
+def reads(node: ast.AST, name: str) -> bool:
+    """Whether a name is read anywhere in it."""
+    return any(
+        isinstance(found, ast.Name) and found.id == name and isinstance(found.ctx, ast.Load) for found in ast.walk(node)
+    )
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def _relies(node: ast.AST, name: str) -> bool:

@@ -21,6 +21,12 @@ class Sealed:
         msg = f"{self.__name__} cannot be subclassed here"
         raise TypeError(msg)
 
+    def __eq__(self, other: object) -> bool:
+        return self._real is real(other)
+
+    def __hash__(self) -> int:
+        return type.__hash__(self._real)
+
     def __or__(self, other: Any) -> Any:
         return self._real | other
 

@@ -89,20 +89,27 @@ class Text:
 
     def format(self, value: Any, spec: Any = "") -> Any:
         """`format(value, spec)`."""
+        spec = self.judged(value, spec)
+        if spec == "":
+            return self.shown(value)
+        return format(value, spec)
+
+    def judged(self, value: Any, spec: Any) -> Any:
+        """What a value may be formatted by."""
         if type(spec) is str:
             self.widths(spec)
             if isinstance(value, date):
                 spec = seconds_in(spec, value)
         self._sizes.exponent(value)
-        if spec == "":
-            return self.shown(value)
-        return format(value, spec)
+        return spec
 
     def percent(self, template: Any, values: Any) -> Any:
         """`template % values`."""
         shown = template if isinstance(template, str) else template.decode("latin-1")
         self.widths(shown)
         items = values if isinstance(values, tuple) else (values,)
+        if "%(" in shown and not isinstance(values, (dict, tuple)):
+            values, items = _Walked(values, self._sizes), ()
         if "*" in shown:
             for item in items:
                 if isinstance(item, int):
@@ -333,6 +340,21 @@ _MOST_TEMPLATES = 200
 _JUDGES: dict[str, Callable[..., None]] = {
     name.removeprefix("_judge_"): judge for name, judge in vars(Text).items() if name.startswith("_judge_")
 }
+
+
+class _Walked:
+    """A mapping for `%`, each of its values judged when it is asked for."""
+
+    __slots__ = ("_sizes", "_values")
+
+    def __init__(self, values: Any, sizes: Sizes) -> None:
+        self._values = values
+        self._sizes = sizes
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._values[key]
+        self._sizes.walk(found)
+        return found
 
 
 class _Judged(Formatter):

@@ -8,16 +8,20 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Context, DivisionByZero, InvalidOperation, Overflow
 from enum import EnumMeta
 from random import Random
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codeact.engines import Doors, Face, Fault
 from codeact.engines.restricted.meter import Meter
 from codeact.engines.restricted.sizes import EXPONENT
+from codeact.engines.restricted.spaces import Space
 from codeact.limits import Limits
 
 if TYPE_CHECKING:
     from codeact.engines.restricted.files import Files
 
+receiver_of_super: Any = super.__dict__["__self__"].__get__
+_class_dict: Any = type.__dict__["__dict__"].__get__
 _TRAPS = [InvalidOperation, DivisionByZero, Overflow]
 
 
@@ -35,6 +39,7 @@ class World:
         setters: for types that are granted and can be changed within bounds: what stands in for their instances
             where an attribute is written.
         metaclasses: the types that may stand behind `metaclass=`.
+        hooks: functions of the engine's that a program's class may have as its own.
         modules: the modules imported so far.
         globals: the program's names.
         decimals: the decimal context that its runs begin with.
@@ -55,6 +60,7 @@ class World:
         self.limits = limits
         self.meter = Meter(limits, fuel)
         self.own: set[type] = set()
+        self.hooks: set[Callable[..., Any]] = set()
         self.setters: dict[type, Callable[[Any], Any]] = {}
         self.modules: dict[str, Any] = {}
         self.globals: dict[str, Any] = {}
@@ -80,6 +86,23 @@ class World:
         if self.made_files is None:
             self.made_files = self.make_files()
         return self.made_files
+
+    def owns(self, target: Any) -> bool:
+        """Whether a class, or the class of an object, is the program's own."""
+        kind = target if isinstance(target, type) else type(target)
+        # A class that is made again, with slots, is seen by its bases before it is registered.
+        return kind in self.own or (
+            _class_dict(kind).get("__module__") == self.module and not self.own.isdisjoint(kind.__mro__)
+        )
+
+    def owns_super(self, target: Any) -> bool:
+        """Whether it is `super()` of an object of the program's own."""
+        return type(target) is super and self.owns(receiver_of_super(target))
+
+    def wrote(self, function: FunctionType) -> bool:
+        """Whether a function is the program's own."""
+        names = function.__globals__
+        return names is self.globals or type(names) is Space
 
     def now(self) -> int:
         """The wall clock, nanoseconds since the epoch."""

@@ -9,7 +9,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from codeact.engines.restricted.classes import is_hiding, positional, refuse_fields
+from codeact.engines.restricted.classes import is_hiding, refuse_fields
+from codeact.engines.restricted.kinds import Pin, judged_annotations, positional
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.sealed import Sealed
 
@@ -53,11 +54,20 @@ def make_dataclasses(parts: Parts) -> dict[str, Any]:
         if cls not in world.own:
             msg = "dataclass decorates classes of this program"
             raise TypeError(msg)
+        if issubclass(cls, type):
+            msg = "dataclass does not decorate metaclasses"
+            raise TypeError(msg)
+        own = judged_annotations(cls.__dict__.get("__annotations__", {}))  # noqa: RUF063 - the class as it was written
         if is_hiding(cls):
-            own = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 - the class as it was written
             refuse_fields(cls.__name__, own, getattr(cls, "__dataclass_fields__", ()))
         with_positions = named.pop("match_args", True)
         made: Any = dataclasses.dataclass(match_args=False, **named)(cls)
+        if named.get("slots") and named.get("frozen"):
+            # They cannot be written to, so copying goes through these two; the class holds pins for all of them.
+            for name in ("__getstate__", "__setstate__"):
+                type.__setattr__(
+                    made, name, Pin(world.own, name, getattr(dataclasses, f"_dataclass_{name.strip(chr(95))}"))
+                )
         if with_positions and "__match_args__" not in made.__dict__:
             # `kw_only` is also true of class variables.
             fields = [field.name for field in made.__dataclass_fields__.values() if field.init and not field.kw_only]

@@ -40,6 +40,7 @@ def make_functools(parts: Parts) -> dict[str, Any]:
             inside = getattr(wrapped, "__dict__", {})
             fields = {name: value for name, value in inside.items() if type(name) is str and not is_special(name)}
             getattr(wrapper, "__dict__", {}).update(fields)
+            wrapper.__wrapped__ = wrapped
         return wrapper
 
     def wraps(wrapped: Any, **_: Any) -> Callable[[Any], Any]:
