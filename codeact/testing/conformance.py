@@ -17,17 +17,17 @@ and what was got.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, cast
 
 from codeact.engines import Engine
 from codeact.limits import Limits
-from codeact.result import Error, Result
+from codeact.result import Result
 from codeact.sandbox import Sandbox
-from codeact.testing.equality import same
+from codeact.testing.judgement import complaint
 from codeact.testing.reference import UnsafeCPython
-from codeact.testing.table import Case, Raises, Value, Version, tables
+from codeact.testing.table import Case, Version, tables
 from codeact.testing.tools import TOOLS
 
 __all__ = ["Case", "Verdict", "cases", "check"]
@@ -74,134 +74,64 @@ def check(engine: str | Engine, case: Case) -> Verdict:
         The verdict. It complains about a case that is `pending` on that engine when it conforms after all.
     """
     name = engine if isinstance(engine, str) else engine.name
-    version = _version(cast("Any", engine))  # the protocol does not promise a hash; every object has one
+    version = _version(engine)
+    asked = case.on_cpython and sys.version_info >= case.since
     if version < case.since:
         return Verdict(case, name, skipped=f"needs Python {_shown(case.since)} and has {_shown(version)}")
+    if case.expects is None and not asked:
+        return Verdict(case, name, skipped=f"nobody here can say what it gives: this is no Python {_shown(case.since)}")
     if name == UnsafeCPython.name and not case.on_cpython:
         return Verdict(case, name, skipped="nothing that plain CPython can show")
-    if case.expects is None and sys.version_info < case.since:
-        return Verdict(case, name, skipped=f"nobody here can say what it gives: this is no Python {_shown(case.since)}")
-    complaint = _complaint(case, name, _run(engine, case))
+    python = _result(_PYTHON, case) if asked else None
+    wrong = complaint(case, name, _result(engine, case), python)
     reason = case.pending.get(name)
     if reason is None:
-        return Verdict(case, name, complaint)
-    return Verdict(case, name, f"it conforms; take the mark off: pending ({reason})" if complaint is None else None)
+        return Verdict(case, name, wrong)
+    return Verdict(case, name, f"it conforms; take the mark off: pending ({reason})" if wrong is None else None)
 
 
-def _complaint(case: Case, engine: str, result: Result) -> str | None:
-    difference = case.differs.get(engine)
-    if difference is not None:
-        wrong = _mismatch(difference.expects, result)
-    else:
-        wrong = None if case.expects is None else _mismatch(case.expects, result)
-        if wrong is None and case.note is not None and case.note not in (result.note or ""):
-            wrong = f"a note with {case.note!r}", f"note: {result.note}"
-        if wrong is None and case.on_cpython and sys.version_info >= case.since:
-            python = _run(_reference, case)
-            wrong = _unlike(python, result, told=case.expects is not None)
-    if wrong is None:
-        return None
-    expected, got = wrong
-    programs = "\n\n".join(map(_numbered, (*case.earlier, case.program)))
-    return f"\n{programs}\nexpected: {expected}\ngot:      {got}\n{result.observation()}"
+_PYTHON = UnsafeCPython()
+_NO_LIMITS: Mapping[str, Any] = {}
+_results: dict[str, Result] = {}
+_sandboxes: dict[object, Sandbox] = {}
+_versions: dict[object, Version] = {}
 
 
-def _mismatch(expects: Value | Raises, result: Result) -> tuple[str, str] | None:
-    match expects:
-        case Value(value):
-            if result.ok and same(result.value, value):
-                return None
-            return _described(value), _ending(result)
-        case Raises(kind, message, reason, line):
-            error = result.error
-            fits = error is not None and error.type == kind and message in error.message
-            if error is not None and fits and reason in {None, error.kind} and line in {None, error.line}:
-                return None
-            at = f", line {line}" if line is not None else ""
-            return f"{kind}: …{message}… ({reason or 'any kind'}{at})", _ending(result)
+def _result(engine: str | Engine, case: Case) -> Result:
+    if type(engine) is not UnsafeCPython:
+        return _run(_sandbox(engine, case.tools, case.limits), case)
+    known = repr(case)  # every engine is compared with it
+    if known not in _results:
+        _results[known] = _run(_sandbox(engine, case.tools), case)
+    return _results[known]
 
 
-def _unlike(python: Result, result: Result, *, told: bool) -> tuple[str, str] | None:
-    """How a result differs from plain CPython's; `told` says that the row has judged the ending already."""
-    if not told and not python.ok:
-        return "a program that succeeds, or a row that says how it fails", _ending(python)
-    if not told and not (result.ok and same(result.value, python.value)):
-        return _described(python.value), _ending(result)
-    for part, wanted in _rest(python).items():
-        got = _rest(result)[part]
-        if wanted != got and not (part == "note" and told):
-            return f"{part}: {wanted!r}", f"{part}: {got!r}"
-    return None
-
-
-def _rest(result: Result) -> dict[str, object]:
-    return {
-        "stdout": result.stdout,
-        "note": result.note,
-        "exit_code": result.exit_code,
-        "files": [(file.path, file.state, _text(file.data)) for file in result.files],
-    }
-
-
-def _text(data: bytes | None) -> str:
-    """A file's content, where it is text: archives and databases hold times and versions."""
-    try:
-        return (data or b"").decode()
-    except UnicodeDecodeError:
-        return "(no text)"
-
-
-def _described(value: object) -> str:
-    return f"{type(value).__name__} {value!r}"
-
-
-def _ending(result: Result) -> str:
-    error: Error | None = result.error
-    if error is None:
-        return _described(result.value)
-    return f"{error.type}: {error.message} ({error.kind}, line {error.line})"
-
-
-def _numbered(program: str) -> str:
-    return "\n".join(f"{number:4} {line}" for number, line in enumerate(program.splitlines(), 1))
-
-
-def _run(engine: Any, case: Case) -> Result:
-    files = tuple(case.files.items())
-    if type(engine) is UnsafeCPython:
-        return _python(case.program, case.earlier, files, case.tools)
-    return _last(_sandbox(engine, case.tools, tuple(case.limits.items())), (*case.earlier, case.program), files)
-
-
-@cache
-def _python(
-    program: str, earlier: tuple[str, ...], files: tuple[tuple[str, str], ...], tools: tuple[str, ...]
-) -> Result:
-    return _last(_sandbox(_reference, tools), (*earlier, program), files)
-
-
-def _last(sandbox: Sandbox, programs: tuple[str, ...], files: tuple[tuple[str, str], ...]) -> Result:
-    """The result of the last program; the others, and the files, make the world it runs in."""
-    if len(programs) == 1:
-        return sandbox.run(*programs, files=dict(files))
+def _run(sandbox: Sandbox, case: Case) -> Result:
+    """The result of a case's program; the files, and earlier programs, make the world it runs in."""
+    if not case.earlier:
+        return sandbox.run(case.program, files=case.files)
+    first, *others = case.earlier
     with sandbox.session() as session:
-        session.run(programs[0], files=dict(files))
-        return [session.run(program) for program in programs[1:]][-1]
+        session.run(first, files=case.files)
+        for program in others:
+            session.run(program)
+        return session.run(case.program)
 
 
-@cache
-def _sandbox(engine: str | Engine, tools: tuple[str, ...] = (), limits: tuple[tuple[str, Any], ...] = ()) -> Sandbox:
-    granted = {name: TOOLS[name] for name in tools}
-    return Sandbox(granted, engine=engine, limits=Limits(**{"timeout": 20.0, **dict(limits)}))
+def _sandbox(engine: str | Engine, tools: tuple[str, ...] = (), limits: Mapping[str, Any] = _NO_LIMITS) -> Sandbox:
+    key = (engine, tools, *limits.items())
+    if key not in _sandboxes:
+        granted = {name: TOOLS[name] for name in tools}
+        _sandboxes[key] = Sandbox(granted, engine=engine, limits=Limits(**{"timeout": 20.0, **limits}))
+    return _sandboxes[key]
 
 
-@cache
 def _version(engine: str | Engine) -> Version:
-    return cast("Version", _sandbox(cast("Any", engine)).run("import sys\ntuple(sys.version_info[:2])").value)
+    if engine not in _versions:
+        told = _sandbox(engine).run("import sys\ntuple(sys.version_info[:2])")
+        _versions[engine] = cast("Version", told.value)
+    return _versions[engine]
 
 
 def _shown(version: Version) -> str:
     return ".".join(map(str, version))
-
-
-_reference = UnsafeCPython()

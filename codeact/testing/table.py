@@ -128,6 +128,9 @@ def _table(name: str, text: str) -> Table:
 
 def _case(table: str, /, *, name: str, program: str, differs: Mapping[str, Any] | None = None, **row: Any) -> Case:
     expects = _expectation(row)
+    if expects is None and not row.get("on_cpython", True):
+        msg = f"{table}/{name}: say how it ends, value=… or raises=…: plain CPython cannot"
+        raise ValueError(msg)
     for several in ("earlier", "tools"):
         row[several] = tuple(row.get(several, ()))
     if "since" in row:
