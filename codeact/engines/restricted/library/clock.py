@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import calendar
 import datetime as dt
+import enum
 import time
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from codeact.engines.restricted.hosted import seconds_in
-from codeact.engines.restricted.library.copies import copied
+from codeact.engines.restricted.library.copies import as_module, copied
 from codeact.engines.restricted.library.parts import Parts, StandIn, pick, take
 
 _NANO = 1_000_000_000
@@ -127,7 +128,16 @@ def make_time(parts: Parts) -> dict[str, Any]:
 
 def make_calendar(parts: Parts) -> dict[str, Any]:
     """The names of `calendar`; which day a week begins with is the world's own."""
-    names = copied(parts, "calendar")
+    members: dict[str, Any] = {}
+
+    def global_enum(kind: Any, **_: Any) -> Any:
+        # The real one writes the members into the host's module of that name; newer versions use it.
+        kind.__repr__ = enum.global_enum_repr
+        members.update(kind.__members__)
+        return kind
+
+    names = copied(parts, "calendar", {"enum": as_module("enum", {**vars(enum), "global_enum": global_enum})})
+    names.update(members)
     for kind in (names["TextCalendar"], names["HTMLCalendar"]):
         for name, method in list(vars(kind).items()):
             if isinstance(method, FunctionType):
