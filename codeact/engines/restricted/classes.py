@@ -8,10 +8,9 @@ from collections import Counter
 from types import FunctionType, resolve_bases
 from typing import Any
 
-from codeact.engines.restricted.kinds import CLASS_DICT, MARK, Kinds, Mark, Type, positional
+from codeact.engines.restricted.kinds import CLASS_DICT, MARK, MRO, Kinds, Mark, Type, judged_name, positional
 from codeact.engines.restricted.names import GUARDED, is_special
 from codeact.engines.restricted.sealed import real
-from codeact.engines.restricted.sizes import plain
 from codeact.engines.restricted.world import World
 
 _OBJECT_REPR: Any = object.__repr__
@@ -60,7 +59,7 @@ def make_classes(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a tab
         register(cls)
         # Only now: a decorator that writes a `__repr__` leaves one that is there alone.
         if isinstance(cls, type) and cls in own and cls.__repr__ is _OBJECT_REPR:
-            type.__setattr__(cls, "__repr__", plain_repr)
+            type.__setattr__(cls, "__repr__", _plain_repr(cls))
         return cls
 
     def judge_bases(name: str, bases: tuple[Any, ...]) -> None:
@@ -101,9 +100,9 @@ def make_classes(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a tab
     def make_class(name: Any, bases: Any = None, namespace: Any = None, /, **named: Any) -> Any:
         """`type` with three arguments."""
         if not isinstance(name, str) or type(bases) is not tuple or namespace is None:
-            msg = "type() takes 1 or 3 arguments: a value; or a name, a tuple of bases and a dict"
+            msg = "type() takes 1 or 3 arguments"
             raise TypeError(msg)
-        name = plain(name)
+        name = judged_name(name)
         bases = tuple(map(behind, bases))
         judge_bases(name, bases)
         kind = metaclass(name, type, bases)
@@ -187,9 +186,26 @@ def is_hiding(kind: type) -> bool:
     return any(base in _HIDING for base in kind.__mro__)
 
 
-def plain_repr(self: object) -> str:
+def _plain_repr(owner: type) -> Any:
     """What an object shows whose class does not say: the interpreter's own shows where it is."""
-    return f"<{type(self).__name__} object>"
+
+    def __repr__(self: Any) -> Any:  # noqa: N807 - it becomes one
+        ancestors = MRO(type(self))
+        for kind in ancestors[ancestors.index(owner) + 1 : -1]:
+            shown = CLASS_DICT(kind).get("__repr__")
+            if shown is not None and not is_plain_repr(shown):
+                return shown.__get__(self, type(self))()
+        return f"<{type(self).__name__} object>"
+
+    return __repr__
+
+
+def is_plain_repr(value: Any) -> bool:
+    """Whether a class has been given it, and not by the program."""
+    return type(value) is FunctionType and value.__code__ is _PLAIN_REPR
+
+
+_PLAIN_REPR = _plain_repr(object).__code__
 
 
 def noun(target: Any) -> str:

@@ -36,6 +36,7 @@ _BODY = frozenset(
 _FIXED = ("mro", "__eq__", "__hash__", "__prepare__", "__getattribute__", "__mro_entries__")
 """What tells classes apart and orders them: host code relies on it."""
 
+_NAME = 500
 _PINNED = ("__reduce__", "__reduce_ex__", "__getstate__")
 _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset})
 
@@ -241,7 +242,7 @@ def _make_bases(kinds: Kinds, judge_bases: Callable[[str, tuple[Any, ...]], None
                 msg = f"{mcs.__name__} must define __call__ itself, or leave it to type"  # only there it is judged
                 raise TypeError(msg)
             bases = tuple(bases)
-            name = plain(name)
+            name = judged_name(name)
             judge_bases(name, bases)
             return super().__new__(mcs, name, bases, kinds.judged(name, namespace), **named)
 
@@ -267,6 +268,15 @@ def positional(names: Any) -> tuple[str, ...]:
             break
         found.append(name)
     return tuple(found)
+
+
+def judged_name(name: Any) -> Any:
+    """The name of a class: errors and texts repeat it."""
+    name = plain(name)
+    if isinstance(name, str) and len(name) > _NAME:
+        msg = f"a class has a name of at most {_NAME} characters"
+        raise ValueError(msg)
+    return name
 
 
 def judged_annotations(annotations: Any) -> dict[str, Any]:

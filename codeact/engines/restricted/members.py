@@ -9,7 +9,7 @@ from enum import EnumMeta
 from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from codeact.engines.restricted.classes import noun, plain_repr
+from codeact.engines.restricted.classes import is_plain_repr, noun
 from codeact.engines.restricted.hosted import make_hosted
 from codeact.engines.restricted.kinds import CLASS_DICT, Type
 from codeact.engines.restricted.names import (
@@ -167,7 +167,7 @@ def make_members(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:  # n
 
     def shows(name: str, value: Any) -> bool:
         if name in _CLASS_NAMES:
-            return value is not plain_repr
+            return not is_plain_repr(value)
         return not (name[:1] == "." or is_special(name) or name in MACHINERY)
 
     def is_guest_function(target: Any) -> bool:
