@@ -202,7 +202,7 @@ TYPES = {
     "precision by __init__": "import decimal\ndecimal.Context.__init__(decimal.getcontext(), prec=10**8)\nassert decimal.getcontext().prec > 28",
     "precision by a subclass": "import decimal\nclass C(decimal.Context): pass",
     "raw compress": "import itertools\ntype(itertools.count())([1], [1])",
-    "method type": "class A:\n    def m(self): pass\ntype(A().m)(print, 1)",
+    "method type": "class A:\n    def m(self): pass\ntype(A().m)(print, 1)()",
     "function type": "type(lambda: 1)(1, {})",
     "copy of a sealed type": "import copy\nclass A:\n    def m(self): pass\ncopy.copy(type(A().m))(print, 1)",
     "cache of zones": "import zoneinfo\nzoneinfo.ZoneInfo.clear_cache()",

@@ -76,6 +76,16 @@ WORKING = {
         " copy.deepcopy(D(list, a=[1])), list(copy.copy(Q([1], 5))), copy.copy(E(1, 2)).args)",
         (True, False, True, [2], "t", {"a": [1]}, [1], (1, 2)),
     ),
+    "what a base shows": (
+        "class A: pass\nclass R:\n    def __repr__(self): return 'R!'\nclass B(A, R): pass\nclass C(A):\n"
+        "    def __repr__(self): return super().__repr__() + 'C'\nclass D(C, R): pass\nf'{B()} {C()} {D()} {[A()]}', 'vars' in str(vars(A))",
+        ("R! <C object>C R!C [<A object>]", False),
+    ),
+    "methods bound by hand": (
+        "import types\nclass A: x = 4\ndef f(self, n=1): return self.x + n\na = A()\na.f = types.MethodType(f, a)\n"
+        "(a.f(), f.__get__(a)(2), a.f.__self__ is a, a.f.__func__ is f, isinstance(a.f, types.MethodType), type(a.f) is types.MethodType)",
+        (5, 6, True, True, True, True),
+    ),
     "hooks of attributes": (
         "class D(dict):\n    __getattr__ = dict.get\n    __setattr__ = dict.__setitem__\n    __delattr__ = dict.__delitem__\n"
         "class P:\n    def __init__(self, t): self._t, self.asked = t, []\n    def __getattr__(self, name):\n        self.asked.append(name)\n        return getattr(self._t, name)\n"
@@ -137,6 +147,8 @@ DENIED = {
     "property of the host made again by a subclass": "from fractions import Fraction\nclass P(property): pass\nP.__init__(Fraction.numerator, lambda s: 5)",
     "alias of the host made again": "import typing\ntype(typing.List).__init__(typing.List, int, 99)",
     "generic of the host told of a subclass": "import typing\ntyping.Generic.__init_subclass__()",
+    "host function bound by hand": "import types\ntypes.MethodType(print, 1)()",
+    "class with an endless name": "type('x' * 10**6, (), {})",
     "getattr hook asked for what is special": "class A:\n    def __getattr__(self, name): return name\nA().__getattr__('__reduce__')",
 }
 

@@ -19,7 +19,7 @@ from codeact.engines.restricted.lazy import BUILTINS, LongRange, make_range
 from codeact.engines.restricted.names import Sort, sort
 from codeact.engines.restricted.output import Output
 from codeact.engines.restricted.refusals import refusal
-from codeact.engines.restricted.sealed import Sealed
+from codeact.engines.restricted.sealed import Making, Sealed
 from codeact.engines.restricted.sealed import real as unsealed
 from codeact.engines.restricted.sizes import INT_BITS, Sizes, plain
 from codeact.engines.restricted.text import Text
@@ -47,7 +47,7 @@ PLAIN: dict[str, Any] = {
     "ToolError": ToolError,
 }
 
-_SEALED = (MethodType, FunctionType, compress, GeneratorType, CoroutineType)
+_SEALED = (FunctionType, compress, GeneratorType, CoroutineType)
 
 _HEX_DIGITS = INT_BITS // 2
 
@@ -61,6 +61,14 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
     world.make_files = partial(Files, world, sizes, text)
     meter = world.meter
     stand_ins: dict[type, Any] = {kind: Sealed(kind) for kind in _SEALED}
+
+    def bound(function: Any, target: Any, /) -> MethodType:
+        if not guards[".guest"](function):
+            msg = "types.MethodType binds functions of this program"
+            raise TypeError(msg)
+        return MethodType(function, target)
+
+    stand_ins[MethodType] = Making(MethodType, bound)
     load = make_importer(world, guards, sizes, text)
     kind_of = Type(world, guards[".make_class"], load)
     ranges = make_range(meter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 
@@ -47,6 +48,22 @@ class Sealed:
         return f"<class '{self.__name__}'>"
 
 
+class Making(Sealed):
+    """The same, and it can be called: what makes an object judges what of."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, kind: type, make: Callable[..., Any]) -> None:
+        super().__init__(kind)
+        self._make = make
+
+    def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: D102 - its class says it
+        return self._make(*args, **named)
+
+
 def real(kind: Any) -> Any:
     """The type behind a sealed one; anything else as it is."""
-    return kind._real if type(kind) is Sealed else kind  # noqa: SLF001
+    return kind._real if type(kind) in _SEALED else kind  # noqa: SLF001
+
+
+_SEALED = frozenset({Sealed, Making})
