@@ -7,8 +7,8 @@ from unicodedata import combining, east_asian_width
 
 from codeact.engines import Fault, Frame, Kind
 from codeact.result import Error
+from codeact.source import Line, Reading
 from codeact.values import printable
-from wasm_runtime.guest.program import lines_of
 
 _HINTS: dict[Kind, str] = {
     "fuel": "do less: look for a loop that does not end, or for work that can be done once",
@@ -28,25 +28,24 @@ _TAIL = 120
 """Of a longer line, the characters before the place of an error."""
 
 
-def build(fault: Fault, source: str, earlier: Sequence[str] | None = None) -> Error:
+def build(fault: Fault, reading: Reading, earlier: Sequence[Reading] | None = None) -> Error:
     """The error for a fault, with lines of the text the model wrote.
 
     Args:
         fault: what the engine saw.
-        source: the text of the program.
-        earlier: the texts of the programs that ran in the same world before, whose functions it may have called;
+        reading: the program.
+        earlier: the programs that ran in the same world before, whose functions it may have called;
             None where the world was its own.
     """
-    texts = [lines_of(source), *map(lines_of, earlier or ())]
-    frame = next((frame for frame in reversed(fault.frames) if not frame.program), None)
+    line = next((reading.line(frame.line) for frame in reversed(fault.frames) if not frame.program), None)
     hint = fault.hint or _hint(fault, session=earlier is not None)
     return Error(
         kind=fault.kind,
         type=fault.type,
         message=printable(fault.message),
-        line=frame.line if frame else None,
-        source_line=_cut(_line(frame, texts)) if frame else None,
-        traceback=printable("\n".join(_traceback(fault, texts))),
+        line=line and line.number,
+        source_line=line and _cut(line.text),
+        traceback=printable("\n".join(_traceback(fault, (reading, *(earlier or ()))))),
         hint=printable(hint) if hint else None,
         cause=printable(fault.cause) if fault.cause else None,
     )
@@ -60,39 +59,40 @@ def _hint(fault: Fault, *, session: bool) -> str | None:
     return _HINTS.get(fault.kind)
 
 
-def _line(frame: Frame, texts: list[list[str]]) -> str:
-    lines = texts[frame.program] if frame.program < len(texts) else []
-    return lines[frame.line - 1] if 0 < frame.line <= len(lines) else ""
+def _line(frame: Frame, programs: Sequence[Reading], column: int = 1) -> Line:
+    known = frame.program < len(programs)
+    return programs[frame.program].line(frame.line, column) if known else Line(frame.line, "", column)
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= WIDTH else f"{text[:WIDTH]}… ({len(text) - WIDTH:,} more characters)"
 
 
-def _traceback(fault: Fault, texts: list[list[str]]) -> Iterator[str]:
+def _traceback(fault: Fault, programs: Sequence[Reading]) -> Iterator[str]:
     frames = fault.frames
     if fault.kind == "syntax" and fault.offset and frames:
-        yield from _pointed(frames[-1], fault.offset, texts)
+        yield from _pointed(frames[-1], fault.offset, programs)
         return
     more = fault.omitted
     if len(frames) > SHOWN:
         more += len(frames) - SHOWN
     half = SHOWN // 2
     for frame in frames[:half]:
-        yield _frame(frame, texts)
+        yield _frame(frame, programs)
     if more:
         yield f"  … {more:,} more frames"
     for frame in frames[max(half, len(frames) - half) :]:
-        yield _frame(frame, texts)
+        yield _frame(frame, programs)
 
 
-def _frame(frame: Frame, texts: list[list[str]]) -> str:
-    text = _line(frame, texts).strip()
-    return f"{_where(frame)}: {_cut(text)}" if text else _where(frame)
+def _frame(frame: Frame, programs: Sequence[Reading]) -> str:
+    line = _line(frame, programs)
+    text = line.text.strip()
+    return f"{_where(frame, line)}: {_cut(text)}" if text else _where(frame, line)
 
 
-def _where(frame: Frame) -> str:
-    where = f"  line {frame.line}"
+def _where(frame: Frame, line: Line) -> str:
+    where = f"  line {line.number}"
     if frame.program:
         where += f" of program {frame.program}"
     if frame.function != "<module>":
@@ -100,12 +100,13 @@ def _where(frame: Frame) -> str:
     return where
 
 
-def _pointed(frame: Frame, offset: int, texts: list[list[str]]) -> Iterator[str]:
+def _pointed(frame: Frame, offset: int, programs: Sequence[Reading]) -> Iterator[str]:
     """The line of a syntax error, and below it a mark at the column where Python gave up."""
-    text = _line(frame, texts).rstrip()
+    line = _line(frame, programs, offset)
+    text = line.text.rstrip()
     start = len(text) - len(text.lstrip())
-    column = min(offset - 1, len(text))
-    head = f"{_where(frame)}: "
+    column = min(line.column - 1, len(text))
+    head = f"{_where(frame, line)}: "
     if len(text) - start > WIDTH and column - start > _TAIL:
         start = column - _TAIL
         head += "…"

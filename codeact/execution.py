@@ -15,13 +15,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from codeact.calls import Door
-from codeact.engines import Doors, Engine, Face, Fault, Frame, Instance, Outcome, Program
+from codeact.engines import Doors, Engine, Face, Fault, Instance, Outcome, Program
 from codeact.errors import build
 from codeact.files import checked, compared
 from codeact.limits import Limits
 from codeact.output import Output
 from codeact.portal import Portal, own_loop, portal_to
 from codeact.result import Result, Usage
+from codeact.source import Reading, is_unread, readings, unfit
 from codeact.tools import Toolset
 from codeact.workers import workers
 from wasm_runtime.guest.program import lines_of
@@ -81,13 +82,13 @@ class Place:
 
     Attributes:
         instance: the session's world, which outlives the run.
-        earlier: the texts of the programs that ran in it before.
+        earlier: the programs that ran in it before.
         files: digests of the files that they have left.
         tap: puts what passes through the doors on a tape, or takes it from one.
     """
 
     instance: Instance
-    earlier: tuple[str, ...]
+    earlier: tuple[Reading, ...]
     files: Mapping[str, str]
     tap: Callable[[Doors], Doors]
 
@@ -98,10 +99,12 @@ class Ended:
 
     Attributes:
         result: what it gave.
+        reading: the program.
         outcome: what the engine said; None when the run was abandoned and may still use its world.
     """
 
     result: Result
+    reading: Reading
     outcome: Outcome | None
 
 
@@ -177,7 +180,7 @@ class Execution:
 
     def __init__(self, grant: Grant, task: Task, portal: Portal, place: Place | None) -> None:
         self._grant = grant
-        self._source = task.source
+        self._reading = Reading(task.source, task.source)
         self._inputs = task.files
         self._place = place
         self._started = time.monotonic()
@@ -190,7 +193,7 @@ class Execution:
 
     def start(self, finished: Callable[[], None]) -> Execution:
         """Start it; `finished` is called on the worker when it has come to its end."""
-        fault = _unfit(self._source, self._grant.limits)
+        fault = unfit(self._reading.written, self._grant.limits.source)
         if fault is not None:
             self._outcome = Outcome(fault=fault)
             self.door.close()
@@ -229,7 +232,8 @@ class Execution:
         stop = self.door.stop
         self.abandon()
         reason = stop or Fault("host", "RuntimeError", "the run gave no outcome")
-        return Ended(self._result(self._outcome or Outcome(fault=reason)), None if self._abandoned else self._outcome)
+        result = self._result(self._outcome or Outcome(fault=reason))
+        return Ended(result, self._reading, None if self._abandoned else self._outcome)
 
     def _result(self, outcome: Outcome) -> Result:
         calls = self.door.calls
@@ -237,14 +241,14 @@ class Execution:
         error = (
             None
             if outcome.fault is None
-            else build(outcome.fault, self._source, self._place.earlier if self._place else None)
+            else build(outcome.fault, self._reading, self._place.earlier if self._place else None)
         )
         return Result(
             ok=error is None,
             value=outcome.value if error is None else None,
             error=error,
             stdout=self._output.text,
-            note=_note(outcome) if error is None else None,
+            note=_note(outcome, self._reading),
             calls=calls,
             usage=Usage(
                 wall=wall,
@@ -272,11 +276,10 @@ class Execution:
         try:
             if self._place is None:
                 instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
-                outcome = instance.run(Program(self._source, files=self._inputs), doors)
+                outcome = self._run(instance, 1, doors)
             else:
                 instance = self._place.instance
-                program = Program(self._source, len(self._place.earlier) + 1, self._inputs)
-                outcome = instance.run(program, self._place.tap(doors))
+                outcome = self._run(instance, len(self._place.earlier) + 1, self._place.tap(doors))
             stop = self.door.stop
         except BaseException as error:  # noqa: BLE001 - an engine that fails is data too
             outcome, stop = Outcome(fault=_engine_failed(self._grant.engine, error)), None
@@ -290,11 +293,37 @@ class Execution:
         if instance is not None and ends:
             instance.close()
 
+    def _run(self, instance: Instance, number: int, doors: Doors) -> Outcome:
+        """Run the text as it is or, if that is no Python, as the first other reading of it that is."""
+        best: tuple[Reading, Outcome] | None = None
+        fuel = 0
+        for reading in readings(self._reading.written):
+            self._reading = reading
+            outcome = instance.run(Program(reading.text, number, self._inputs), doors)
+            fuel += outcome.fuel
+            unread = is_unread(reading.text, outcome) and not self._has_acted()
+            if best is None or not unread or (reading.keeps_lines and _is_further(outcome, best[1])):
+                best = reading, outcome
+            if not unread or not instance.alive or self.door.interrupted():
+                break
+        self._reading, outcome = best or (self._reading, Outcome())
+        return replace(outcome, fuel=fuel)
+
+    def _has_acted(self) -> bool:
+        """Whether the program has done what cannot be done again."""
+        return bool(self.door.calls or self._output.text)
+
     def _write(self, text: str) -> Fault | None:
         if self.door.stop is not None:
             return self.door.stop
         fault = self._output.write(text)
         return None if fault is None else self.door.end(fault).fault
+
+
+def _is_further(outcome: Outcome, other: Outcome) -> bool:
+    """Whether both failed, and this one further down: what stood before its fault was understood."""
+    lines = [tried.fault.frames[-1].line for tried in (outcome, other) if tried.fault and tried.fault.frames]
+    return len(lines) == 2 and lines[0] > lines[1]  # noqa: PLR2004 - both
 
 
 def _stopped(outcome: Outcome, stop: Fault) -> Outcome:
@@ -304,27 +333,25 @@ def _stopped(outcome: Outcome, stop: Fault) -> Outcome:
     return replace(outcome, value=None, fault=fault, finished=False, exit_code=None)
 
 
-def _unfit(source: str, limits: Limits) -> Fault | None:
-    """Why a text is not even parsed."""
-    size = len(source.encode("utf-8", "surrogatepass"))
-    if size > limits.source:
-        return Fault("syntax", "ValueError", f"code: {size:,} bytes are more than the limit source={limits.source:,}")
-    if "\0" in source:
-        line = len(lines_of(source[: source.index("\0")]))
-        return Fault("syntax", "SyntaxError", "code: source text cannot hold NUL bytes", (Frame(line, "<module>"),))
-    return None
-
-
 def _engine_failed(engine: Engine, error: BaseException) -> Fault:
     # Its text is for the operator: it may hold paths of the host.
     log.error("the engine %s failed", engine.name, exc_info=error)
     return Fault("host", type(error).__name__, f"the engine {engine.name} failed; the host's log says why")
 
 
-def _note(outcome: Outcome) -> str | None:
-    if outcome.finished:
-        return None
-    names = outcome.bound
+def _note(outcome: Outcome, reading: Reading) -> str | None:
+    if outcome.fault is not None and outcome.fault.kind == "syntax":
+        return None  # the error is about the text, and what was tried in vain is no news
+    notes = [*reading.notes]
+    if outcome.fault is None and not outcome.finished:
+        notes.append(_empty(outcome.bound, reading.text))
+    return "; ".join(notes) or None
+
+
+def _empty(names: tuple[str, ...], text: str) -> str:
+    """What a program without a value has done."""
+    if not names and all(line.lstrip()[:1] in {"", "#"} for line in lines_of(text)):
+        return f"the program {'has only comments' if text.strip() else 'is empty'}, so nothing was run"
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     bound = f"; it bound {', '.join(names[:NAMED])}{more}" if names else ""
     return f"the program ended without a value{bound}. End with an expression, or return, to give one"

@@ -118,8 +118,8 @@ class Result:
         value: what it returned, as plain values; None when it failed.
         error: why it failed; None when it finished.
         stdout: what it printed, in order.
-        note: what the model should know beside the value, such as the names bound by a program that ended
-            without a value; None where there is nothing to say.
+        note: what the model should know beside the value, such as how its text was repaired, or the names bound
+            by a program that ended without a value; None where there is nothing to say.
         calls: the receipts of its tool calls, in order.
         usage: what it cost.
         files: the files of the workspace that are new, changed or deleted since it began, in the order of their

@@ -14,6 +14,7 @@ from codeact.engines import Instance
 from codeact.execution import Ended, Grant, Place, Task, complete, complete_async, task
 from codeact.files import Content, digest_of
 from codeact.result import Result
+from codeact.source import Reading
 from codeact.tape import Tape, recording, replaying
 
 NAMED = 20
@@ -58,7 +59,7 @@ class Session:
         self._grant = grant
         self._instance: Instance | None = None
         self._names: dict[str, None] = {}
-        self._sources: list[str] = []
+        self._programs: list[Reading] = []
         self._files: dict[str, str] = {}
         self._history = list(history)
         self._busy = threading.Lock()
@@ -158,10 +159,10 @@ class Session:
             self._busy.release()
 
     def _place(self, tape: Tape) -> Place:
-        return Place(self._world(), tuple(self._sources), dict(self._files), recording(tape, self._grant.limits))
+        return Place(self._world(), tuple(self._programs), dict(self._files), recording(tape, self._grant.limits))
 
     def _place_again(self, turn: Turn) -> Place:
-        return Place(self._world(), tuple(self._sources), dict(self._files), replaying(turn.tape, self._grant.limits))
+        return Place(self._world(), tuple(self._programs), dict(self._files), replaying(turn.tape, self._grant.limits))
 
     def _world(self) -> Instance:
         if self._instance is None:
@@ -172,9 +173,9 @@ class Session:
         had = self.names
         result = ended.result
         if not self._settle(asked, ended):
-            return replace(result, note=_lost(had))
+            return _noted(result, _lost(had))
         self._history.append(Turn(asked.source, result.ok, tape, asked.files))
-        return result if result.ok else replace(result, note=_kept(self.names))
+        return result if result.ok else _noted(result, _kept(self.names))
 
     def _again(self, turn: Turn, ended: Ended) -> None:
         kept = self._settle(Task(turn.source, turn.files), ended)
@@ -182,7 +183,7 @@ class Session:
         if kept and ended.result.ok == turn.ok and (error is None or error.type != "ReplayError"):
             return
         why = "it finished, and had failed" if error is None else error.message
-        msg = f"the session cannot be restored: program {len(self._sources)} of its history ended otherwise: {why}"
+        msg = f"the session cannot be restored: program {len(self._programs)} of its history ended otherwise: {why}"
         self._forget()
         raise RuntimeError(msg)
 
@@ -201,7 +202,7 @@ class Session:
         if outcome is None or self._instance is None or not self._instance.alive:
             self._forget(close=outcome is not None)
             return False
-        self._sources.append(asked.source)
+        self._programs.append(ended.reading)
         for name in outcome.unbound:
             self._names.pop(name, None)
         self._names.update(dict.fromkeys(outcome.bound))
@@ -219,8 +220,13 @@ class Session:
             self._instance.close()
         self._instance = None
         self._names.clear()
-        self._sources.clear()
+        self._programs.clear()
         self._files.clear()
+
+
+def _noted(result: Result, note: str) -> Result:
+    """The result with one more note."""
+    return replace(result, note="; ".join(filter(None, (result.note, note))))
 
 
 def _kept(names: tuple[str, ...]) -> str:

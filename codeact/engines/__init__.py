@@ -29,7 +29,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame of the program's own traceback: `line` counts from 1 in the text the model wrote.
+    """One frame of the program's own traceback: `line` counts from 1 in the text that ran.
 
     Attributes:
         line: the line.

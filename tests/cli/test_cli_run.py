@@ -19,6 +19,7 @@ SHOWN = [
     ("'a\\nb'", "'a\\nb'\n", ""),
     ("'\\ud800'", "'\\ud800'\n", ""),
     ("x = 1", "", "note: the program ended without a value; it bound x"),
+    ("```python\n1 + 1\n```", "2\n", "note: taken out of a markdown fence (line 2)\n"),
 ]
 
 
