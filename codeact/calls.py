@@ -1,26 +1,28 @@
-"""The one door: every call from inside goes through `Door.call`, and nothing else reaches a tool."""
+"""The one door: every call from inside goes through `Door.call` or `Door.submit`, and nothing else reaches a tool."""
 
 from __future__ import annotations
 
 import contextvars
 import logging
 import math
-import os
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from pathlib import Path
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from codeact import excerpts
 from codeact.engines import Answer, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
-from codeact.portal import Contained, Portal
+from codeact.pending import Pending
+from codeact.portal import Portal
 from codeact.result import Call, State
 from codeact.tools import BadArguments, Tool, Toolset
 from codeact.values import Uncrossable, digest_of, from_host
+from codeact.work import Work, told
 from codeact.workers import workers
 from wasm_runtime.guest.names import shortened, unknown_tool
 
@@ -29,15 +31,16 @@ log = logging.getLogger("codeact")
 DIGITS = 16
 """Hexadecimal digits of a digest that a receipt shows."""
 
-MESSAGE = 1000
-"""Characters of a host exception's text that the program sees."""
+NAMED = 3
+"""Names of tools that an error lists."""
 
 
 class Door:
     """The door of one run: it validates, counts, keeps the deadline, and records.
 
-    `call` runs on the guest's thread; `expire` and `close` come from the thread that waits for the run. After
-    either of these the door is shut: no call reaches a tool, and what a tool still gives is thrown away.
+    `call`, `submit`, `wait` and `cancel` run on the guest's thread; `expire` and `close` come from the thread that
+    waits for the run. After either of these the door is shut: no call reaches a tool, and what a tool still gives is
+    thrown away.
     """
 
     def __init__(self, tools: Toolset, limits: Limits, deadline: float, portal: Portal) -> None:
@@ -47,8 +50,12 @@ class Door:
         self._portal = portal
         self._lock = threading.Lock()
         self._made = 0
-        self._under_way: dict[int, _UnderWay] = {}
+        self._under_way: dict[int, Pending] = {}
+        self._submitted: dict[int, tuple[Pending, Work]] = {}
+        self._done: SimpleQueue[Pending | None] = SimpleQueue()
+        self._waiting = False
         self._calls: list[Call] = []
+        self._spans: list[tuple[float, float]] = []
         self.stop: Fault | None = None
 
     @property
@@ -57,6 +64,15 @@ class Door:
         with self._lock:
             pending = [call.receipt("unfinished") for call in self._under_way.values()]
             return tuple(sorted([*self._calls, *pending], key=lambda call: call.seq))
+
+    @property
+    def busy(self) -> float:
+        """Seconds that at least one call was under way, of those that have ended."""
+        total, last = 0.0, -math.inf
+        for begin, end in sorted(self._spans):
+            total += max(0.0, end - max(begin, last))
+            last = max(last, end)
+        return total
 
     def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
         """Answer one call from inside. Never raises.
@@ -67,15 +83,78 @@ class Door:
             kwargs: keyword arguments, plain values.
         """
         try:
-            digest = digest_of(args, kwargs, self._limits.value_depth)[:DIGITS]
-            return self._begin(name, digest, lambda begun: self._answer(name, args, kwargs, begun))
+            call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS])
+            if isinstance(call, Stop):
+                return call
+            work = self._bound(name, args, kwargs)
+            if isinstance(work, Refusal):
+                return self._settle(call, "refused", work)
+            return self._settle(call, *self._outcome(call, work, lambda: self._perform(call, work)))
         except BaseException as error:  # noqa: BLE001 - a guest must never see our own frames
             return self.end(_broken(error))
+
+    def submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> int | Reply:
+        """Begin a call of an async tool and go on; see `call`. It is under way by the next `wait`. Never raises.
+
+        Returns:
+            Its ticket, by which `wait` tells its answer; or the answer itself, where there is nothing to wait for:
+            it was refused, or the tool is not async.
+        """
+        try:
+            call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS])
+            if isinstance(call, Stop):
+                return call
+            work = self._bound(name, args, kwargs)
+            if isinstance(work, Refusal):
+                return self._settle(call, "refused", work)
+            if not work.tool.is_async:
+                return self._settle(call, *self._outcome(call, work, lambda: self._perform(call, work)))
+            if len(self._submitted) >= self._limits.concurrency:
+                return self._settle(call, "refused", _too_many_at_once(self._limits.concurrency))
+            return self._follow(call, work)
+        except BaseException as error:  # noqa: BLE001 - as in `call`
+            return self.end(_broken(error))
+
+    def wait(self, seconds: float | None) -> tuple[tuple[int, Reply], ...] | Stop:
+        """What has been answered since it was last asked: tickets and replies. Never raises.
+
+        Args:
+            seconds: how long to wait for the first; None waits for as long as a call is under way.
+
+        Returns:
+            Nothing when the seconds have passed, and when there is nothing to wait for.
+        """
+        try:
+            self._portal.wake()
+            replies: list[tuple[int, Reply]] = []
+            ended = self._ended(seconds)
+            if isinstance(ended, Stop):
+                return ended
+            for call, work in ended:
+                reply = self._settle(call, *self._outcome(call, work, call.result))
+                if isinstance(reply, Stop):
+                    return reply
+                replies.append((call.seq, reply))
+            return tuple(replies)
+        except BaseException as error:  # noqa: BLE001 - as in `call`
+            return self.end(_broken(error))
+
+    def cancel(self, ticket: int) -> None:
+        """Give a call up. A ticket that nothing is under way for is harmless. Never raises."""
+        with self._lock:
+            call, _ = self._submitted.pop(ticket, (None, None))
+            if call is None or self._under_way.pop(ticket, None) is None:
+                return
+            self._file(call, call.state())
+        call.cancel()
 
     def refuse(self, name: str, reason: str) -> Reply:
         """Put a call on record whose arguments could not be read. Never raises."""
         try:
-            return self._begin(name, "", lambda _: ("refused", Refusal("TypeError", f"{shortened(name)}: {reason}")))
+            call = self._begin(name, "")
+            if isinstance(call, Stop):
+                return call
+            return self._settle(call, "refused", Refusal("TypeError", f"{shortened(name)}: {reason}"))
         except BaseException as error:  # noqa: BLE001 - as in `call`
             return self.end(_broken(error))
 
@@ -93,26 +172,28 @@ class Door:
             return Stop(self.stop)
 
     def expire(self) -> bool:
-        """Shut the door at the deadline. Gives whether a tool is under way, and so nothing to wait for."""
+        """Shut the door at the deadline. Gives whether the guest stands still in a tool, and so nothing to wait for."""
         with self._lock:
-            busy = bool(self._under_way)
+            stuck = bool(self._held())
             if self.stop is None:
                 self.stop = self._overdue()
         self.close()
-        return busy
+        return stuck
 
     def close(self) -> None:
-        """Shut the door for good; calls under way become `unfinished`."""
+        """Shut the door for good; calls under way are given up."""
         with self._lock:
             if self.stop is None:
                 self.stop = Fault("host", "RuntimeError", "the run is over")
             left = list(self._under_way.values())
             self._under_way.clear()
-            self._calls.extend(call.receipt("unfinished") for call in left)
+            for call in left:
+                self._file(call, call.state())
         for call in left:
             call.cancel()
+        self._done.put(None)
 
-    def _begin(self, name: str, digest: str, answer: Callable[[_UnderWay], tuple[State, Reply]]) -> Reply:
+    def _begin(self, name: str, digest: str) -> Pending | Stop:
         stop = self.interrupted()
         if stop is not None:
             return Stop(stop)
@@ -120,113 +201,131 @@ class Door:
             if self.stop is not None:
                 return Stop(self.stop)
             self._made += 1
-            begun = _UnderWay(self._made, shortened(name), digest)
-            if begun.seq <= self._limits.calls:
-                self._under_way[begun.seq] = begun
-        if begun.seq > self._limits.calls:
-            return self.end(_too_many(self._limits.calls))
-        state, reply = answer(begun)
+            call = Pending(self._made, shortened(name), digest)
+            if call.seq <= self._limits.calls:
+                self._under_way[call.seq] = call
+                return call
+        return self.end(_too_many(self._limits.calls))
+
+    def _settle(self, call: Pending, state: State, reply: Reply) -> Reply:
         with self._lock:
-            if self._under_way.pop(begun.seq, None) is None:  # the door was shut meanwhile, and the receipt written
+            self._submitted.pop(call.seq, None)
+            if self._under_way.pop(call.seq, None) is None:  # the door was shut meanwhile, and the receipt written
                 return Stop(self.stop or Fault("host", "RuntimeError", "the run is over"))
-            self._calls.append(begun.receipt(state))
+            self._file(call, state)
         return reply
 
-    def _answer(
-        self, name: str, args: tuple[object, ...], kwargs: dict[str, object], begun: _UnderWay
-    ) -> tuple[State, Reply]:
+    def _file(self, call: Pending, state: State) -> None:
+        receipt = call.receipt(state)
+        self._calls.append(receipt)
+        self._spans.append((call.started, call.started + receipt.duration))
+
+    def _bound(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Work | Refusal:
         tool = self._tools.get(name)
         if tool is None:
-            return "refused", Refusal("AttributeError", unknown_tool(name, self._tools))
+            return Refusal("AttributeError", unknown_tool(name, self._tools))
         try:
-            bound = tool.bind(args, kwargs)
+            bound_args, bound_kwargs = tool.bind(args, kwargs)
         except BadArguments as error:
-            return "refused", Refusal("TypeError", str(error))
+            return Refusal("TypeError", str(error))
         except Exception as error:  # noqa: BLE001 - a validator of the host's own failed
-            return "refused", Refusal("TypeError", f"{tool.name}(): {_told(error)}")
-        return self._perform(tool, bound, begun, lambda: excerpts.call(tool.name, args, kwargs))
+            return Refusal("TypeError", f"{tool.name}(): {told(error)}")
+        function = partial(tool.function, *bound_args, **bound_kwargs)
+        return Work(tool, function, lambda: excerpts.call(tool.name, args, kwargs))
 
-    def _perform(
-        self,
-        tool: Tool[..., Any],
-        bound: tuple[tuple[Any, ...], dict[str, Any]],
-        begun: _UnderWay,
-        written: Callable[[], str],
-    ) -> tuple[State, Reply]:
-        args, kwargs = bound
-        allowed = tool.timeout or self._limits.call_timeout
+    def _perform(self, call: Pending, work: Work) -> object:
+        """Carry a call out while the guest stands still."""
         left = self._deadline - time.monotonic()
+        allowed = self._allowed(work.tool)
+        if work.tool.is_async:
+            future = self._portal.begin(work.tool.name, work.function)
+            self._portal.wake()
+            return call.wait(future, min(allowed, left))
+        if allowed < math.inf:
+            return call.wait(_start(work.function), min(allowed, left))
+        return work.function()
+
+    def _follow(self, call: Pending, work: Work) -> int:
+        """Carry a call out while the guest goes on."""
+        self._submitted[call.seq] = call, work
+        call.until = time.monotonic() + self._allowed(work.tool)
+        call.follow(self._portal.begin(work.tool.name, work.function), self._done.put)
+        return call.seq
+
+    def _outcome(self, call: Pending, work: Work, obtain: Callable[[], object]) -> tuple[State, Reply]:
         try:
-            if tool.is_async:
-                value = begun.wait(self._portal(tool.function(*args, **kwargs)), min(allowed or math.inf, left))
-            elif allowed is not None:
-                value = begun.wait(_start(lambda: tool.function(*args, **kwargs)), min(allowed, left))
-            else:
-                value = tool.function(*args, **kwargs)
-            plain = from_host(value, depth=self._limits.value_depth, size=self._limits.value_bytes)
-            if tool.shape is not None:
-                plain = tool.shape(plain)
+            plain = from_host(obtain(), depth=self._limits.value_depth, size=self._limits.value_bytes)
+            if work.tool.shape is not None:
+                plain = work.tool.shape(plain)
         except FutureTimeout as error:
-            if not begun.timed_out:  # the tool's own TimeoutError
-                return "failed", Refusal("ToolError", f"{written()} failed: {_told(error)}")
-            if allowed is None or allowed >= left:
+            if not call.timed_out:  # the tool's own TimeoutError
+                return "failed", work.failed(error)
+            allowed = self._allowed(work.tool)
+            if allowed == math.inf or time.monotonic() >= self._deadline:
                 return "unfinished", self.end(self._overdue())
-            return "unfinished", Refusal("ToolError", f"{written()} did not answer within {allowed:g} s")
+            return "unfinished", Refusal("ToolError", f"{work.written()} did not answer within {allowed:g} s")
         except Uncrossable as error:
-            return "failed", Refusal("ToolError", f"{written()} gave what cannot cross into the sandbox: {error}")
+            return "failed", Refusal("ToolError", f"{work.written()} gave what cannot cross into the sandbox: {error}")
         except CancelledError:
-            return "failed", Refusal("ToolError", f"{written()} was cancelled on the host")
-        except Contained as contained:
-            return "failed", Refusal("ToolError", f"{written()} failed: {_told(contained.error)}")
+            return "failed", Refusal("ToolError", f"{work.written()} was cancelled on the host")
         except BaseException as error:  # noqa: BLE001 - errors are data, SystemExit of a tool included
-            return "failed", Refusal("ToolError", f"{written()} failed: {_told(error)}")
+            return "failed", work.failed(error)
         return "ok", Answer(plain)
 
+    def _ended(self, seconds: float | None) -> list[tuple[Pending, Work]] | Stop:
+        """The submitted calls that need no more waiting, their own time being over included."""
+        until = math.inf if seconds is None else time.monotonic() + (seconds if seconds > 0 else 0.0)
+        pause = 0.0
+        self._waiting = seconds is None or seconds > 0
+        try:
+            while True:
+                ended = self._arrived(pause)
+                stop = self.interrupted()
+                if stop is not None:
+                    return Stop(stop)
+                submitted = list(self._submitted.values())
+                now = time.monotonic()
+                ended += [each for each in submitted if each[0].until <= now and each not in ended]
+                if ended or now >= until or (seconds is None and not submitted):
+                    return ended
+                pause = min(until, self._deadline, *(call.until for call, _ in submitted)) - now
+        finally:
+            self._waiting = False
+
+    def _arrived(self, pause: float) -> list[tuple[Pending, Work]]:
+        arrived: list[tuple[Pending, Work]] = []
+        while True:
+            try:
+                call = self._done.get(timeout=pause) if pause > 0 else self._done.get_nowait()
+            except Empty:
+                return arrived
+            pause = 0.0
+            found = self._submitted.get(call.seq) if call is not None else None
+            if found is not None:
+                arrived.append(found)
+
+    def _allowed(self, tool: Tool[..., Any]) -> float:
+        """Seconds that a call may take."""
+        return tool.timeout or self._limits.call_timeout or math.inf
+
+    def _held(self) -> list[Pending]:
+        """The calls that the guest stands still for."""
+        return [call for seq, call in list(self._under_way.items()) if seq not in self._submitted]
+
     def _overdue(self) -> Fault:
-        """What the deadline has met, whoever notices it first: a tool under way, or the program itself."""
+        """What the deadline has met, whoever notices it first: tools under way, or the program itself."""
         limit = f"{self._limits.timeout:g} s (limit timeout)"
-        busy = list(self._under_way.values())
+        busy = self._held() or (list(self._under_way.values()) if self._waiting else [])
         if not busy:
             return Fault("timeout", "TimeoutError", f"the program was terminated after {limit}")
+        names = list(dict.fromkeys(call.name for call in busy))
+        named = ", ".join(names[:NAMED]) + (" and others" if len(names) > NAMED else "")
+        who, them = (f"the tool {named}", "it") if len(busy) == 1 else (f"{len(busy)} calls of {named}", "them")
         return Fault(
             "timeout",
             "TimeoutError",
-            f"the tool {busy[0].name} had not answered at the deadline of {limit}; the run ended without it",
+            f"{who} had not answered at the deadline of {limit}; the run ended without {them}",
         )
-
-
-class _UnderWay:
-    """A call that has not been answered yet."""
-
-    __slots__ = ("_cancelled", "_future", "digest", "name", "seq", "started", "timed_out")
-
-    def __init__(self, seq: int, name: str, digest: str) -> None:
-        self.seq = seq
-        self.name = name
-        self.digest = digest
-        self.started = time.perf_counter()
-        self.timed_out = False
-        self._cancelled = False
-        self._future: Future[object] | None = None
-
-    def wait(self, future: Future[object], seconds: float) -> object:
-        self._future = future
-        if self._cancelled:  # the door was shut before there was anything to cancel
-            future.cancel()
-        try:
-            return future.result(max(seconds, 0.0))
-        except FutureTimeout:
-            self.timed_out = not future.done()
-            future.cancel()
-            raise
-
-    def cancel(self) -> None:
-        self._cancelled = True
-        if self._future is not None:
-            self._future.cancel()
-
-    def receipt(self, state: State) -> Call:
-        return Call(self.seq, self.name, self.digest, state, time.perf_counter() - self.started)
 
 
 def _too_many(limit: int) -> Fault:
@@ -238,32 +337,15 @@ def _too_many(limit: int) -> Fault:
     )
 
 
+def _too_many_at_once(limit: int) -> Refusal:
+    return Refusal("ToolError", f"{limit:,} calls are under way already (limit concurrency)")
+
+
 def _broken(error: BaseException) -> Fault:
     log.error("the door failed", exc_info=error)
     return Fault(
         "host", type(error).__name__, "the door failed, which is a fault of the sandbox; the host's log says why"
     )
-
-
-def _told(error: BaseException) -> str:
-    try:
-        text = _text(error)
-    except BaseException:  # noqa: BLE001 - the host's own __str__ failed
-        text = ""
-    if len(text) > MESSAGE:
-        text = f"{text[:MESSAGE]}… ({len(text) - MESSAGE:,} more characters)"
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _text(error: BaseException) -> str:
-    """An exception's text; of a file it names, the name without where on the host it is."""
-    if (
-        isinstance(error, OSError)
-        and type(error).__str__ is OSError.__str__
-        and isinstance(error.filename, (str, bytes))
-    ):
-        return f"{error.strerror}: {Path(os.fsdecode(error.filename)).name!r}"
-    return str.__str__(str(error))
 
 
 def _start(function: Callable[[], object]) -> Future[object]:

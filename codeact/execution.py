@@ -20,7 +20,7 @@ from codeact.errors import build
 from codeact.files import checked, compared
 from codeact.limits import Limits
 from codeact.output import Output
-from codeact.portal import Portal, own_loop, portal_to
+from codeact.portal import Portal, own_loop
 from codeact.result import Result, Usage
 from codeact.source import Reading, is_unread, readings, unfit
 from codeact.tools import Toolset
@@ -124,18 +124,24 @@ def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
         raise RuntimeError(msg)
     waiting = threading.Lock()
     waiting.acquire()
-    run = Execution(grant, task, own_loop, place).start(waiting.release)
+    portal = Portal(own_loop)
+    run = Execution(grant, task, portal, place).start(waiting.release)
     try:
         if not waiting.acquire(timeout=run.left()) and not run.door.expire():
             waiting.acquire(timeout=GRACE)
     except BaseException:
         run.abandon()
         raise
-    return run.ended()
+    ended = run.ended()
+    portal.join()
+    return ended
 
 
 async def complete_async(grant: Grant, task: Task, place: Place | None = None) -> Ended:
-    """The same without holding the event loop; async tools run on this loop. Cancelling it stops the guest."""
+    """The same without holding the event loop; async tools run on this loop.
+
+    Cancelling it stops the guest and cancels its calls.
+    """
     import asyncio  # noqa: PLC0415 - most of what an import of this module would cost
 
     loop = asyncio.get_running_loop()
@@ -154,14 +160,18 @@ async def complete_async(grant: Grant, task: Task, place: Place | None = None) -
             return False
         return True
 
-    run = Execution(grant, task, portal_to(loop), place).start(finished)
+    portal = Portal(lambda: loop)
+    run = Execution(grant, task, portal, place).start(finished)
     try:
         if not await within(run.left()) and not run.door.expire():
             await within(GRACE)
     except BaseException:
         run.abandon()
+        await portal.settle()
         raise
-    return run.ended()
+    ended = run.ended()
+    await portal.settle()
+    return ended
 
 
 def _inside_a_loop() -> bool:
@@ -252,7 +262,7 @@ class Execution:
             calls=calls,
             usage=Usage(
                 wall=wall,
-                guest=max(0.0, wall - sum(call.duration for call in calls)),
+                guest=max(0.0, wall - self.door.busy),
                 fuel=outcome.fuel,
                 memory=outcome.memory,
                 calls=len(calls),
@@ -265,6 +275,9 @@ class Execution:
     def _execute(self, finished: Callable[[], None]) -> None:
         doors = Doors(
             call=self.door.call,
+            submit=self.door.submit,
+            wait=self.door.wait,
+            cancel=self.door.cancel,
             refuse=self.door.refuse,
             write=self._write,
             interrupted=self.door.interrupted,
@@ -343,9 +356,18 @@ def _note(outcome: Outcome, reading: Reading) -> str | None:
     if outcome.fault is not None and outcome.fault.kind == "syntax":
         return None  # the error is about the text, and what was tried in vain is no news
     notes = [*reading.notes]
+    if outcome.fault is None and outcome.unawaited:
+        notes.append(_unawaited(outcome.unawaited))
     if outcome.fault is None and not outcome.finished:
         notes.append(_empty(outcome.bound, reading.text))
     return "; ".join(notes) or None
+
+
+def _unawaited(calls: tuple[tuple[str, int], ...]) -> str:
+    """What to say of calls that never happened."""
+    name, line = calls[0]
+    more = f" (and {len(calls) - 1} more like it)" if len(calls) > 1 else ""
+    return f"tools.{name}(...) on line {line}{more} was never awaited, so it did not happen: write `await tools.{name}(...)`"
 
 
 def _empty(names: tuple[str, ...], text: str) -> str:

@@ -27,6 +27,7 @@ class Limits:
         output: characters that may be printed.
         source: bytes of program text, in UTF-8.
         calls: tool calls in one run.
+        concurrency: calls of async tools under way at the same time; more of them wait inside until others have ended.
         call_timeout: seconds one tool call may take; None leaves it what is left of `timeout`.
         value_bytes: bytes of a value that crosses (arguments, a tool's result, the program's value), encoded.
         value_depth: levels of nesting in a value that crosses.
@@ -46,6 +47,7 @@ class Limits:
     output: int = 100_000
     source: int = 256 * 1024
     calls: int = 10_000
+    concurrency: int = 100
     call_timeout: float | None = None
     value_bytes: int = 10 * _MIB
     value_depth: int = 100

@@ -1,50 +1,150 @@
-"""Where the coroutines of async tools run while a guest waits for them."""
+"""Where the coroutines of async tools run while the program goes on, or waits for them."""
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from contextvars import Context, copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import asyncio
-    from concurrent.futures import Future
 
-Portal = Callable[[Coroutine[Any, Any, object]], "Future[object]"]
-"""Starts a coroutine on an event loop and gives its future at once, from any thread."""
+log = logging.getLogger("codeact")
 
+Begin = Callable[[], Coroutine[Any, Any, object]]
+"""Makes the coroutine; it is called on the loop, and not at all when the call is given up before."""
 
-class Contained(Exception):
-    """Stands in for a SystemExit or KeyboardInterrupt that a coroutine has raised, which is in `error`."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(type(error).__name__)
-        self.error = error
+GRACE = 0.2
+"""Seconds that coroutines get to end when their run is over."""
 
 
-def portal_to(loop: asyncio.AbstractEventLoop) -> Portal:
-    """A portal to a running loop: the caller's own, so that tools may use what is bound to it."""
-    import asyncio  # noqa: PLC0415 - whoever has a loop has imported it
+class Portal:
+    """The way of one run to an event loop.
 
-    async def contained(coroutine: Coroutine[Any, Any, object]) -> object:
+    Coroutines are handed over one by one and the loop is woken once for all of them, and results that come together
+    are delivered together: whenever one thread wakes the other, both want the interpreter, and one has to wait for
+    milliseconds.
+    """
+
+    def __init__(self, loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+        """Make one.
+
+        Args:
+            loop: gives the loop; asked when the first coroutine begins.
+        """
+        self._loop = loop
+        self._inbox: deque[tuple[str, Begin, Future[object], Context]] = deque()
+        self._outbox: list[tuple[Callable[[Any], None], object]] = []
+        self._waking = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._given_up: set[asyncio.Task[None]] = set()
+
+    def begin(self, name: str, function: Begin) -> Future[object]:
+        """Hand a coroutine over, from any thread and in the caller's context. It begins when the loop is woken.
+
+        Args:
+            name: what it is called in the log.
+            function: makes it.
+
+        Returns:
+            Its future. Cancelling that cancels the coroutine, and waits for nothing.
+        """
+        future: Future[object] = Future()
+        self._inbox.append((name, function, future, copy_context()))
+        return future
+
+    def wake(self) -> None:
+        """Let what was handed over begin."""
+        # Whoever empties the inbox says so first: what comes in later is for another waking.
+        if not self._inbox or self._waking:
+            return
+        self._waking = True
         try:
-            return await coroutine
-        except (Exception, asyncio.CancelledError):
-            raise
-        except BaseException as error:  # noqa: BLE001 - it would end the loop, which is everybody's
-            raise Contained(error) from None
+            self._loop().call_soon_threadsafe(self._empty_inbox)
+        except RuntimeError as error:  # the loop is closed
+            while self._inbox:
+                _, _, future, _ = self._inbox.popleft()
+                with suppress(InvalidStateError):
+                    future.set_exception(error)
 
-    def start(coroutine: Coroutine[Any, Any, object]) -> Future[object]:
-        return asyncio.run_coroutine_threadsafe(contained(coroutine), loop)
+    def _empty_inbox(self) -> None:
+        self._waking = False
+        loop = self._loop()
+        while self._inbox:
+            name, function, future, context = self._inbox.popleft()
+            if future.cancelled():
+                continue
+            task = loop.create_task(self._perform(function, future), name=name, context=context)
+            self._tasks.add(task)  # the loop itself keeps no hold of it
+            task.add_done_callback(self._forget)
+            future.add_done_callback(partial(self._told, task))
 
-    return start
+    async def _perform(self, function: Begin, future: Future[object]) -> None:
+        """Carry a coroutine to its end. Nothing is raised: a SystemExit would end the loop, which is everybody's."""
+        import asyncio  # noqa: PLC0415 - whoever has a loop has imported it
+
+        try:
+            self._deliver(future.set_result, await function())
+        except asyncio.CancelledError:
+            future.cancel()
+        except BaseException as error:  # noqa: BLE001 - it travels on in the future
+            self._deliver(future.set_exception, error)
+
+    def _deliver(self, settle: Callable[[Any], None], outcome: object) -> None:
+        self._outbox.append((settle, outcome))
+        if len(self._tasks) == 1:
+            self._empty_outbox()
+        elif len(self._outbox) == 1:
+            self._loop().call_soon(self._empty_outbox)
+
+    def _empty_outbox(self) -> None:
+        outbox, self._outbox = self._outbox, []
+        for settle, outcome in outbox:
+            with suppress(InvalidStateError):  # given up meanwhile
+                settle(outcome)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._given_up.discard(task)
+
+    def _told(self, task: asyncio.Task[None], future: Future[object]) -> None:
+        if not future.cancelled() or task.done():
+            return
+        self._given_up.add(task)
+        with suppress(RuntimeError):  # the loop is closed, and the task with it
+            self._loop().call_soon_threadsafe(task.cancel)
+
+    async def settle(self) -> None:
+        """Wait until the coroutines that were given up have ended, for a moment; whoever takes longer is logged."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        if self._given_up:
+            _, left = await asyncio.wait(self._given_up, timeout=GRACE)
+            for task in left:
+                log.warning("the tool %s was cancelled and goes on, although its run is over", task.get_name())
+
+    def join(self) -> None:
+        """The same from a thread that is not the loop's."""
+        if not self._given_up:
+            return
+        import asyncio  # noqa: PLC0415 - as above
+
+        with suppress(RuntimeError, TimeoutError):  # a tool that does not await holds the loop
+            asyncio.run_coroutine_threadsafe(self.settle(), self._loop()).result(2 * GRACE)
 
 
 class _OwnLoop:
     """A loop on a daemon thread, started for the first async tool that is called outside any loop.
 
-    It is shared: an async tool that blocks instead of awaiting holds up the async tools of all other runs.
+    It is shared, so that tools may keep what is bound to it. An async tool that blocks instead of awaiting holds up
+    the async tools of all other runs.
     """
 
     def __init__(self) -> None:
@@ -53,18 +153,17 @@ class _OwnLoop:
 
     def _reset(self) -> None:
         self._lock = threading.Lock()
-        self._portal: Portal | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def __call__(self, coroutine: Coroutine[Any, Any, object]) -> Future[object]:
+    def __call__(self) -> asyncio.AbstractEventLoop:
         with self._lock:
-            if self._portal is None:
+            if self._loop is None:
                 import asyncio  # noqa: PLC0415 - only for those who have async tools
 
-                loop = asyncio.new_event_loop()
-                threading.Thread(target=loop.run_forever, name="codeact-loop", daemon=True).start()
-                self._portal = portal_to(loop)
-        return self._portal(coroutine)
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="codeact-loop", daemon=True).start()
+            return self._loop
 
 
-own_loop: Portal = _OwnLoop()
-"""The portal of synchronous runs."""
+own_loop = _OwnLoop()
+"""The loop of synchronous runs."""

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator
 from codeact import Limits, Sandbox, Tool, Toolset, tool
 from codeact.calls import Door
 from codeact.engines import Answer, Refusal, Stop
-from codeact.portal import own_loop
+from codeact.portal import Portal, own_loop
 from tests import tools
 from tests.conftest import MakeSandbox
 
@@ -57,7 +57,7 @@ def test_whoever_notices_the_deadline_names_the_tool_under_way() -> None:
         noticed.append(fault.message)
         return 1
 
-    door = Door(Toolset([slow]), Limits(timeout=0.1), time.monotonic() + 0.1, own_loop)
+    door = Door(Toolset([slow]), Limits(timeout=0.1), time.monotonic() + 0.1, Portal(own_loop))
     door.call("slow", (), {})
     assert noticed == [
         "the tool slow had not answered at the deadline of 0.1 s (limit timeout); the run ended without it"
@@ -225,7 +225,7 @@ def test_calls_may_come_from_several_threads_at_once() -> None:
         together.wait(20)
         return n
 
-    door = Door(Toolset([meet]), Limits(), time.monotonic() + 60, own_loop)
+    door = Door(Toolset([meet]), Limits(), time.monotonic() + 60, Portal(own_loop))
     replies: list[object] = []
     threads = [threading.Thread(target=lambda n=n: replies.append(door.call("meet", (n,), {}))) for n in range(3)]
     for thread in threads:
@@ -241,12 +241,14 @@ def test_a_door_that_is_shut_before_a_call_has_begun_still_cancels_it() -> None:
 
     forever = _waits_forever(ended)
 
-    def slow(coroutine: Any) -> Any:
-        future = own_loop(coroutine)
-        door.close()  # at the worst moment
-        return future
+    class Slow(Portal):
+        def begin(self, name: str, function: Any) -> Any:
+            future = super().begin(name, function)
+            self.wake()
+            door.close()  # at the worst moment
+            return future
 
-    door = Door(Toolset([forever]), Limits(), time.monotonic() + 60, slow)
+    door = Door(Toolset([forever]), Limits(), time.monotonic() + 60, Slow(own_loop))
     began = time.monotonic()
     assert isinstance(door.call("forever", (), {}), Stop)
     assert time.monotonic() - began < 10
@@ -314,7 +316,7 @@ def test_a_name_of_any_length_is_refused_cheaply(make: MakeSandbox) -> None:
     )
     assert isinstance(result.value, int)
     assert result.value < 500
-    door = Door(Toolset([tools.echo]), Limits(), time.monotonic() + 60, own_loop)
+    door = Door(Toolset([tools.echo]), Limits(), time.monotonic() + 60, Portal(own_loop))
     reply = door.call("x" * 5_000_000, (), {})
     assert isinstance(reply, Refusal)
     assert len(reply.message) < 500

@@ -87,11 +87,11 @@ MISTAKES: dict[str, tuple[str, str | None, str | None]] = {
         None,
     ),
     # --- waiting
-    "an attribute of what was not awaited": ("x = tools.fetch(1)\nx.real", None, "write await tools.fetch(…)"),
-    "arithmetic with it": ("tools.fetch(1) * 2", None, "write await tools.fetch(…)"),
-    "a loop over it": ("for x in tools.fetch(1):\n    pass", None, "write await tools.fetch(…)"),
-    "an item of it": ("tools.fetch(1)[0]", None, "write await tools.fetch(…)"),
-    "it as value": ("tools.fetch(1)", "cannot return <UnawaitedCall>; await it first", None),
+    "an attribute of what was not awaited": ("x = tools.fetch(1)\nx.real", "write `await tools.fetch(...)`", None),
+    "arithmetic with it": ("tools.fetch(1) * 2", "write `await tools.fetch(...)`", None),
+    "a loop over it": ("for x in tools.fetch(1):\n    pass", "write `await tools.fetch(...)`", None),
+    "an item of it": ("tools.fetch(1)[0]", "write `await tools.fetch(...)`", None),
+    "it as value": ("tools.fetch(1)", "value: tools.fetch(...) was not awaited: write `await tools.fetch(...)`", None),
     # --- attributes
     "a field": (
         f"{CHARGE}charge.amout",
@@ -255,10 +255,7 @@ OBSERVED: dict[str, tuple[str, str]] = {
     ),
     "what was not awaited": (
         "x = tools.fetch(1)\nx + 1",
-        "failed: runtime\n"
-        "TypeError: unsupported operand type(s) for +: 'UnawaitedCall' and 'int'\n"
-        "  line 2: x + 1\n"
-        "hint: a call was not awaited: write await tools.fetch(…)",
+        "failed: runtime\nTypeError: tools.fetch(...) was not awaited: write `await tools.fetch(...)`\n  line 2: x + 1",
     ),
     "a syntax error": (
         "x = 1\ny = = 2",

@@ -47,12 +47,12 @@ ANSWERS: dict[str, str] = {
     "empty": "''",
     "no line": "'x' * 2_000_000",
     "no JSON": "'x\\n1'",
-    "no value": '\'{"finished": true, "bound": [], "unbound": [], "exit": null, "fault": null}\\n\'',
-    "a deep value": '\'{"finished": true, "bound": [], "unbound": [], "exit": null, "fault": null}\\n\' + \'[\' * 200_000',
-    "many parts": '\'{"finished": true, "bound": [], "unbound": [], "exit": null, "fault": null}\\n[\' + \'[],\' * 4_000_000 + \'1]\'',
-    "a huge value": '\'{"finished": true, "bound": [], "unbound": [], "exit": null, "fault": null}\\n"\' + \'x\' * 60_000_000 + \'"\'',
-    "names that are none": '\'{"finished": true, "bound": [1], "unbound": [], "exit": null, "fault": null}\\n1\'',
-    "an exit that is none": '\'{"finished": true, "bound": [], "unbound": [], "exit": 1.5, "fault": null}\\n1\'',
+    "no value": '\'{"finished": true, "bound": [], "unbound": [], "unawaited": [], "exit": null, "fault": null}\\n\'',
+    "a deep value": '\'{"finished": true, "bound": [], "unbound": [], "unawaited": [], "exit": null, "fault": null}\\n\' + \'[\' * 200_000',
+    "many parts": '\'{"finished": true, "bound": [], "unbound": [], "unawaited": [], "exit": null, "fault": null}\\n[\' + \'[],\' * 4_000_000 + \'1]\'',
+    "a huge value": '\'{"finished": true, "bound": [], "unbound": [], "unawaited": [], "exit": null, "fault": null}\\n"\' + \'x\' * 60_000_000 + \'"\'',
+    "names that are none": '\'{"finished": true, "bound": [1], "unbound": [], "unawaited": [], "exit": null, "fault": null}\\n1\'',
+    "an exit that is none": '\'{"finished": true, "bound": [], "unbound": [], "unawaited": [], "exit": 1.5, "fault": null}\\n1\'',
     "a list": "'[]\\n1'",
 }
 
@@ -72,7 +72,7 @@ def test_calls_are_on_record_whatever_the_guest_says() -> None:
     program = (
         "import sys\ntools.echo(1)\ntools.echo(2)\n"
         "sys.modules['guest.exchange']._reply = lambda *_: "
-        '\'{"finished": true, "bound": [], "unbound": [], "exit": null, "fault": null}\\n"no calls"\'\n1'
+        '\'{"finished": true, "bound": [], "unbound": [], "unawaited": [], "exit": null, "fault": null}\\n"no calls"\'\n1'
     )
     result = Sandbox([tools.echo]).run(program)
     assert result.value == "no calls"

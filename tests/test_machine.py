@@ -66,7 +66,7 @@ def warm(machine: Machine, tmp_path: Path) -> Path:
 
 
 def test_the_imports_of_the_guest_are_the_doors_and_nothing_else(machine: Machine) -> None:
-    assert machine.imports == ("call", "monotonic", "now", "write")
+    assert machine.imports == ("call", "monotonic", "now", "wait", "write")
 
 
 def test_the_compiled_guest_is_loaded_by_the_next_process(warm: Path) -> None:

@@ -21,6 +21,7 @@ def test_the_python_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     assert "True [['ch_1', 'ch_3']]" in printed
     assert "AttributeError: there is no tool 'get_charge'; did you mean 'get_charges'?" in printed
     assert 'line 1: tools.get_charge("c1")' in printed
+    assert "20 True" in printed
 
 
 def test_the_limits_table_is_the_limits() -> None:

@@ -36,6 +36,10 @@ class Host(Protocol):
         """Answer a call from inside; see `world.wit`."""
         ...
 
+    def wait(self, sent: str, nanoseconds: int, line: int) -> str:
+        """Begin calls and wait for answers; see `world.wit`."""
+        ...
+
     def write(self, text: str, line: int) -> None:
         """Take printed text."""
         ...
@@ -104,6 +108,11 @@ def _call(host: Host, arguments: Any, results: Any) -> None:
     put(results[0], host.call(name, text, arguments[2].of.u32))
 
 
+def _wait(host: Host, arguments: Any, results: Any) -> None:
+    sent = read(arguments[0], host.longest)
+    put(results[0], host.wait(sent, arguments[1].of.s64, arguments[2].of.u32))
+
+
 def _write(host: Host, arguments: Any, _results: Any) -> None:
     host.write(read(arguments[0], host.longest), arguments[1].of.u32)
 
@@ -120,6 +129,7 @@ def _monotonic(host: Host, _arguments: Any, results: Any) -> None:
 
 DOORS = {
     "call": _callback(_call),
+    "wait": _callback(_wait),
     "write": _callback(_write),
     "now": _callback(_now),
     "monotonic": _callback(_monotonic),

@@ -138,6 +138,12 @@ class Doors:
 
     Attributes:
         call: the one door to them: name, positional and keyword arguments as plain values, to a reply.
+        submit: the same for a tool whose face is awaitable, without waiting: gives a ticket, or the reply where
+            there is nothing to wait for. The call is under way by the next `wait`. No more of them may be than the
+            limit `concurrency` allows.
+        wait: what has been answered since, tickets and replies: waits until something is, or so many seconds have
+            passed. None waits for as long as a call is under way. The run's end ends it too.
+        cancel: gives a call up by its ticket; nothing more is heard of it.
         refuse: puts a call on record whose arguments could not even be read: name and reason, to a reply.
         write: takes printed text; gives None, or why the program must end when it has printed too much.
         interrupted: gives None while the program may go on, otherwise why it must end. Engines ask at short
@@ -148,6 +154,9 @@ class Doors:
     """
 
     call: Callable[[str, tuple[object, ...], dict[str, object]], Reply]
+    submit: Callable[[str, tuple[object, ...], dict[str, object]], int | Reply]
+    wait: Callable[[float | None], tuple[tuple[int, Reply], ...] | Stop]
+    cancel: Callable[[int], None]
     refuse: Callable[[str, str], Reply]
     write: Callable[[str], Fault | None]
     interrupted: Callable[[], Fault | None]
@@ -172,6 +181,7 @@ class Outcome:
         memory: peak bytes of the guest's heap; None where the engine cannot know.
         files: what has become of the workspace's files since the run began: contents by path, in the order of the
             paths; None for a file that is gone. Temporary files are not among them.
+        unawaited: calls of async tools that it never awaited, and which were not made: name and line.
     """
 
     value: object = None
@@ -183,6 +193,7 @@ class Outcome:
     fuel: int = 0
     memory: int | None = None
     files: Mapping[str, bytes | None] = field(default_factory=dict)
+    unawaited: tuple[tuple[str, int], ...] = ()
 
 
 class Instance(Protocol):

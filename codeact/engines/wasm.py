@@ -8,26 +8,14 @@ long it took come from the host's own records.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from codeact.engines import (
-    Answer,
-    Doors,
-    EngineUnavailable,
-    Face,
-    Fault,
-    Frame,
-    Kind,
-    Outcome,
-    Program,
-    Refusal,
-    Reply,
-)
+from codeact.engines import Doors, EngineUnavailable, Face, Fault, Frame, Kind, Outcome, Program
+from codeact.engines.room import HEADER, Room, bounded
 from codeact.limits import Limits
-from codeact.values import NODE, Uncrossable, from_guest
-from wasm_runtime.guest.codec import decode, encode
+from codeact.values import Uncrossable
+from wasm_runtime.guest.names import SHOWN
 from wasm_runtime.guest.parcel import pack, unpack
 
 try:
@@ -37,17 +25,11 @@ except ImportError as error:
     msg = f"engine='wasm': wasmtime cannot be imported ({error}); reinstall codeact on a platform it has wheels for"
     raise EngineUnavailable(msg) from error
 
-HEADER = 1_000_000
-"""Characters of the first line of an answer that are read."""
-
-ENCODED = 3
-"""How much longer the encoding of a value may be than the value, at the most: escapes and marks."""
-
-MANY = 10_000
-"""Separators below which nobody looks whether they stand inside strings."""
-
 _REPORTED: frozenset[Kind] = frozenset({"syntax", "denied", "runtime", "tool", "memory", "stack", "value"})
 """The kinds of fault that a guest may report; all others are for the host to say."""
+
+_LISTED = 50
+"""Frames, and calls that were never awaited, that are read."""
 
 _LARGEST = 10_000_000
 """Lines, columns and counts of frames are below this in any program that the limit `source` lets in."""
@@ -100,7 +82,7 @@ class WasmInstance:
         instance = self._instance
         if instance is None:
             return Outcome(fault=self._unfit or Fault("host", "RuntimeError", "this world is closed"))
-        room = _Room(doors, self._limits)
+        room = Room(doors, self._limits)
         try:
             answer = instance.run(self._request(program, doors), room, self._fuel)
         except Trap as trap:
@@ -127,6 +109,7 @@ class WasmInstance:
                 "stack": self._limits.stack,
                 "depth": self._limits.value_depth,
                 "room": [self._limits.workspace, self._limits.files],
+                "concurrency": self._limits.concurrency,
             }
         return json.dumps(request) + pack(program.files)
 
@@ -146,7 +129,7 @@ class WasmInstance:
             return Outcome(fault=forged, fuel=fuel)
         try:
             value = answer[end + 1 : rest if rest >= 0 else None] if end >= 0 else "null"
-            return replace(outcome, value=_bounded(value, self._limits))
+            return replace(outcome, value=bounded(value, self._limits))
         except Uncrossable as error:
             return replace(outcome, fault=Fault("value", "TypeError", str(error)))
         except (ValueError, RecursionError) as error:
@@ -184,89 +167,6 @@ class WasmInstance:
                 return Fault("runtime", "SystemError", text)
 
 
-class _Room:
-    """The doors of one run in the words of the room: text in, text out."""
-
-    __slots__ = ("_doors", "_limits", "line", "longest")
-
-    def __init__(self, doors: Doors, limits: Limits) -> None:
-        self._doors = doors
-        self._limits = limits
-        self.line = 0
-        self.longest = max(ENCODED * limits.value_bytes + 2 * limits.workspace, limits.output) + HEADER
-
-    def call(self, name: str, arguments: str, line: int) -> str:
-        """Answer a call; the reply is `+` and a value, or `-` and an exception's type and message."""
-        reply = self._reply(name, arguments)
-        if isinstance(reply, Answer):
-            try:
-                return "+" + encode(reply.value, self._limits.value_depth + 1)
-            except Uncrossable as error:
-                return _refused("ToolError", f"{name} gave what cannot cross into the sandbox: {error}")
-        if isinstance(reply, Refusal):
-            return _refused(reply.type, reply.message)
-        self.line = line
-        return _refused("ToolError", reply.fault.message)  # never read: the guest ends here
-
-    def _reply(self, name: str, arguments: str) -> Reply:
-        try:
-            args, kwargs = _arguments(_bounded(arguments, self._limits, levels=2))
-            return self._doors.call(name, args, kwargs)
-        except (Uncrossable, ValueError, RecursionError) as error:
-            return self._doors.refuse(name, f"the arguments cannot cross: {error}")
-
-    def write(self, text: str, line: int) -> None:
-        """Take printed text."""
-        if self._doors.write(text) is not None:
-            self.line = line
-
-    def now(self) -> int:
-        """The wall clock."""
-        return self._doors.now()
-
-    def monotonic(self) -> int:
-        """The monotonic clock."""
-        return self._doors.monotonic()
-
-    def stopped(self) -> bool:
-        """Whether the guest must end."""
-        return self._doors.interrupted() is not None
-
-
-def _refused(kind: str, message: str) -> str:
-    return "-" + json.dumps([kind, message])
-
-
-def _bounded(text: str, limits: Limits, levels: int = 0) -> object:
-    """Decode what a guest sent, after a look at its size and with its depth and content checked."""
-    if len(text) > ENCODED * limits.value_bytes or _parts(text) > limits.value_bytes // NODE:
-        msg = f"larger than the limit value_bytes={limits.value_bytes:,}"
-        raise Uncrossable(msg)
-    return from_guest(decode(text), depth=limits.value_depth + levels, size=limits.value_bytes)
-
-
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-
-
-def _parts(text: str) -> int:
-    """How many values the text of a value holds at the most; counted before any of them is made."""
-    found = _separators(text)
-    return found if found < MANY else _separators(_STRING.sub("", text))
-
-
-def _separators(text: str) -> int:
-    """A weight for the values in a text: what a parser makes of a list or a dict is several times a number."""
-    return text.count(",") + 2 * text.count(":") + 4 * (text.count("[") + text.count("{"))
-
-
-def _arguments(decoded: object) -> tuple[tuple[object, ...], dict[str, object]]:
-    match decoded:
-        case [list(args), dict(kwargs)] if all(type(name) is str for name in kwargs):
-            return tuple(args), cast("dict[str, object]", kwargs)
-    msg = "a call is a list of arguments and a dict of keyword arguments"
-    raise ValueError(msg)
-
-
 def _read(header: Any, fuel: int, number: int) -> Outcome:
     """The guest's own account of a run, taken only as far as it has the right shape."""
     code = header["exit"]
@@ -274,7 +174,8 @@ def _read(header: Any, fuel: int, number: int) -> Outcome:
         raise TypeError
     fault = None if header["fault"] is None else _reported(header["fault"], number)
     bound, unbound = _names(header["bound"]), _names(header["unbound"])
-    return Outcome(None, fault, header["finished"] is True, bound, unbound, code, fuel)
+    unawaited = tuple((_text(name, SHOWN), _number(line)) for name, line in header["unawaited"][:_LISTED])
+    return Outcome(None, fault, header["finished"] is True, bound, unbound, code, fuel, unawaited=unawaited)
 
 
 def _names(names: Any) -> tuple[str, ...]:
@@ -289,7 +190,7 @@ def _reported(fault: Any, number: int) -> Fault:
         kind if type(kind) is str and kind in _REPORTED else "runtime",
         _text(fault["type"], 200),
         _text(fault["message"], 4000),
-        tuple(_frame(frame, number) for frame in fault["frames"][:50]),
+        tuple(_frame(frame, number) for frame in fault["frames"][:_LISTED]),
         None if offset is None else _number(offset),
         _optional(fault["hint"]),
         _number(fault["omitted"]),

@@ -43,6 +43,7 @@ class Room:
         self.printed = ""
         self.calls: list[tuple[str, Any]] = []
         self.clock = 0
+        self.sent = 0
         self._tools = tools
         self._faces = [
             [name, f"{name}(...)", tool.__doc__ or "", name.startswith("async_")] for name, tool in tools.items()
@@ -51,7 +52,14 @@ class Room:
 
     def run(self, source: str, *, stack: int = 1000, seed: bytes = SEED) -> Reply:
         """Run a program on a thread with room for a deep stack. The end of the world is a `Trap`."""
-        opening = {"tools": self._faces, "seed": seed.hex(), "stack": stack, "depth": 100, "room": [1 << 20, 100]}
+        opening = {
+            "tools": self._faces,
+            "seed": seed.hex(),
+            "stack": stack,
+            "depth": 100,
+            "concurrency": 100,
+            "room": [1 << 20, 100],
+        }
         request = json.dumps({"source": source, "number": 1, "opening": opening})
         outcome: list[Any] = []
 
@@ -82,6 +90,17 @@ class Room:
                 return "-" + json.dumps([type(error).__name__, str(error)])
             return "-" + json.dumps(["ToolError", f"{type(error).__name__}: {error}"])
         return "+" + codec.encode(value, 100)
+
+    def wait(self, sent: str, nanoseconds: int, _line: int) -> str:
+        answers = []
+        for entry in sent.splitlines():
+            if entry[0] == "+":
+                _, name, arguments = entry.split(" ", 2)
+                answers.append(f"{self.sent} {self.call(name, arguments, 0)}")
+                self.sent += 1
+        if not answers:
+            self.clock += max(nanoseconds, 0)
+        return "\n".join(answers)
 
     def write(self, text: str, _line: int) -> None:
         self.printed += text

@@ -64,7 +64,7 @@ def test_calls(room, program, value):
         ("tools.add(b={'k': [print]})", "TypeError", "add(): argument b"),
         ("tools.fails()", "ToolError", "KeyError: 'no such customer'"),
         ("tools.misused()", "TypeError", "wrong arguments"),
-        ("tools.async_add(1)", "TypeError", "await it first"),
+        ("tools.async_add(1)", "TypeError", "write `await tools.async_add(...)`"),
     ],
 )
 def test_refusals(room, program, kind, words):

@@ -32,13 +32,25 @@ class House:
     calls: list[tuple[str, tuple[object, ...], dict[str, object]]] = field(default_factory=list)
     printed: list[str] = field(default_factory=list)
     until: float = 0.0
+    clock: int = 7
 
     def open(self) -> RestrictedInstance:
         return RestrictedEngine().open(self.faces, self.limits)
 
     def run(self, instance: RestrictedInstance, source: str, number: int = 1) -> Outcome:
         self.until = time.monotonic() + self.seconds
-        doors = Doors(self.call, self.refuse, self.write, self.interrupted, lambda: NOW, lambda: 7, bytes(range(32)))
+        doors = Doors(
+            call=self.call,
+            submit=self.call,
+            wait=self.wait,
+            cancel=lambda _ticket: None,
+            refuse=self.refuse,
+            write=self.write,
+            interrupted=self.interrupted,
+            now=lambda: NOW,
+            monotonic=lambda: self.clock,
+            seed=bytes(range(32)),
+        )
         return instance.run(Program(source, number), doors)
 
     @property
@@ -53,6 +65,13 @@ class House:
             return Fault("output", "OutputLimit", f"more than output={self.limits.output} characters")
         self.printed.append(text)
         return None
+
+    def wait(self, seconds: float | None) -> tuple[tuple[int, Reply], ...] | Stop:
+        left = self.until - time.monotonic()
+        time.sleep(max(0.0, min(seconds or 0.0, left)))
+        self.clock += round((seconds or 0.0) * 1e9)
+        fault = self.interrupted()
+        return () if fault is None else Stop(fault)
 
     def refuse(self, name: str, reason: str) -> Reply:
         self.calls.append((name, (), {}))

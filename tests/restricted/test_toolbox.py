@@ -100,7 +100,7 @@ def test_arguments_are_copied_and_judged(run):
 
 def test_pending_calls(run):
     ran = run("p = tools.fetch('x')\nbefore = repr(p)\n[before, await p, await tools.search_kb('y')]")
-    assert ran.value == ["<pending call of fetch; await it>", "fetch:x", "search_kb:y"]
+    assert ran.value == ["<call of fetch, not awaited: write `await tools.fetch(...)`>", "fetch:x", "search_kb:y"]
 
 
 def test_tools_named_like_methods_of_a_mapping(run):

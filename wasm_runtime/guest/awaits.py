@@ -23,8 +23,14 @@ class _Settled:
         yield  # unreachable: it makes this a generator
 
 
-def _awaitable(value: object) -> Awaitable[object]:
+def awaitable(value: object) -> Awaitable[object]:
+    """The value itself, where it can be awaited; otherwise what gives it when it is."""
     return value if isinstance(value, Awaitable) else _Settled(value)
+
+
+async def settled(value: object) -> object:
+    """A coroutine that gives a value that is there already."""
+    return value
 
 
 class _Rewrite(ast.NodeTransformer):
@@ -44,4 +50,4 @@ def forgiving(tree: ast.Module) -> ast.Module:
 
 def install() -> None:
     """Make the helper known to every program."""
-    setattr(builtins, _HELPER, _awaitable)
+    setattr(builtins, _HELPER, awaitable)

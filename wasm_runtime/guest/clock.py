@@ -10,6 +10,7 @@ import datetime  # noqa: ICN001  # the name that help() shows
 import errno
 import os
 import time
+from collections.abc import Callable
 from operator import index
 from types import SimpleNamespace
 from typing import Any
@@ -33,7 +34,7 @@ def _steady() -> float:
 
 
 def _sleep(seconds: float, /) -> None:
-    """Wait by watching the clock: there is nothing else to do in the meantime."""
+    """Let time pass. Calls that are under way are answered meanwhile, for the loop to find when it goes on."""
     if not isinstance(seconds, float):
         seconds = index(seconds)
     if seconds != seconds:  # noqa: PLR0124  # it is no number
@@ -43,8 +44,16 @@ def _sleep(seconds: float, /) -> None:
         msg = "sleep length must be non-negative"
         raise ValueError(msg)
     end = world.monotonic() + round(seconds * _SECOND)
-    while world.monotonic() < end:
-        pass
+    while (left := end - world.monotonic()) > 0:
+        pass_time(_seconds(left))
+
+
+def _nobody(seconds: float) -> object:
+    return world.wait("", seconds)
+
+
+pass_time: Callable[[float], object] = _nobody
+"""How time passes. It is for whoever has calls under way to take their answers."""
 
 
 _CLOCKS: dict[int, Any] = {}

@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 from .bounds import INT_BITS, KEY_BITS, LARGE_KEY, bits, distinct
 from .records import Member, Record, ShadowingRecord, record
+from .unawaited import UnawaitedCall
 
 MARK = "$"
 """The key that makes a JSON object one of ours."""
@@ -126,6 +127,8 @@ _LISTABLE = frozenset({"range", "dict_keys", "dict_values", "dict_items", "deque
 
 def refusal(value: object) -> str:
     """Why a value of this type cannot cross, and what to make of it instead."""
+    if UnawaitedCall in type(value).__mro__:
+        return UnawaitedCall.forgotten(value)  # type: ignore[arg-type]
     name = type(value).__name__
     if name in _LISTABLE or hasattr(type(value), "__next__"):
         advice = "make it a list"

@@ -25,6 +25,7 @@ class Opening(TypedDict):
         stack: frames of recursion.
         depth: levels of nesting in a value that crosses.
         room: bytes that files may hold, and how many files and directories there may be.
+        concurrency: calls that may be under way at the same time.
     """
 
     tools: list[tuple[str, str, str, bool]]
@@ -32,6 +33,7 @@ class Opening(TypedDict):
     stack: int
     depth: int
     room: tuple[int, int]
+    concurrency: int
 
 
 class Request(TypedDict):
@@ -77,6 +79,7 @@ def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
         entropy.reseed(bytes.fromhex(opening["seed"]))
         builtins.tools = tools.granted(opening["tools"], _depth)  # type: ignore[attr-defined]
         interpreter.limit(opening["stack"])
+        tools.traffic.most = opening["concurrency"]
         signatures = {name: signature for name, signature, *_ in opening["tools"]}
         _scene = scene.Scene(interpreter.texts.get, signatures, sys.modules, _importable)
         files.limit(*opening["room"])
@@ -108,6 +111,7 @@ def _reply(
         "finished": ending.finished,
         "bound": ending.bound,
         "unbound": ending.unbound,
+        "unawaited": tools.ledger.close(),
         "exit": ending.exit_code,
         "fault": None if ending.error is None else _fault(ending, ending.error),
     }

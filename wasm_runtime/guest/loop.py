@@ -1,37 +1,65 @@
-"""asyncio without an operating system: one loop, whose only way to wait is the clock."""
+"""asyncio without an operating system: what a loop waits for are the calls of tools, and the clock."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from . import clock
+from .awaits import awaitable, settled
+from .patching import replace
+from .tasks import aside, release
+from .tools import traffic
 
-class _Idle:
-    """Stands where a loop has its selector. Nothing arrives from outside; there is only time to let pass."""
+
+class _Outside:
+    """Stands where a loop has its selector."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
 
     def select(self, timeout: float | None) -> list[Any]:
-        if timeout is None:
-            msg = "the program waits for something that nothing will ever do"
-            raise RuntimeError(msg)
-        if timeout > 0:
-            time.sleep(timeout)
+        """Wait for answers, and so long."""
+        if not traffic.wait(timeout):
+            release(self._loop.main)
         return []
 
 
 class Loop(asyncio.BaseEventLoop):
-    """The event loop of the room."""
+    """The event loop of the room.
+
+    Attributes:
+        main: what it runs until.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self._selector = _Idle()
+        self.main: Any = None
+        self._selector = _Outside(self)
 
     def _process_events(self, _events: list[Any]) -> None:
         """There are none."""
 
     def _write_to_self(self) -> None:
         """Nobody waits in another thread."""
+
+    def run_until_complete(self, future: Any) -> Any:
+        """Run until it is done. Where this loop runs already, another one takes over meanwhile."""
+        if self.is_running() and asyncio.iscoroutine(future):
+            return asyncio.run(future)
+        self._check_closed()  # type: ignore[attr-defined]  # before there is a task that nobody runs
+        main = asyncio.ensure_future(future, loop=self)
+        outer, self.main = self.main, main
+        try:
+            with aside():
+                return super().run_until_complete(main)
+        finally:
+            self.main = outer
+
+    def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:
+        """A task; of a value that is there already too, as the result of a sync tool is."""
+        return super().create_task(coro if hasattr(coro, "__await__") else settled(coro), **options)
 
     def run_in_executor(  # type: ignore[override]  # any executor is the program itself
         self, _executor: object, function: Callable[..., Any], *args: Any
@@ -56,6 +84,33 @@ def complete(coroutine: Coroutine[Any, Any, object]) -> object:
 def reset() -> None:
     """Begin a run with no loop running; the component's own runtime leaves one behind."""
     asyncio._set_running_loop(None)  # noqa: SLF001
+    traffic.reset()
+
+
+def _run(main: Any, **options: Any) -> Any:
+    """Run a coroutine in a loop of its own; a loop that runs already waits meanwhile."""
+    with aside():
+        return _asyncio_run(main, **options)
+
+
+def _runner_run(self: asyncio.Runner, coro: Any, **options: Any) -> Any:
+    """Run a coroutine in the runner's loop; a loop that runs already waits meanwhile."""
+    with aside():
+        return _asyncio_runner_run(self, coro, **options)
+
+
+def _gather(*coros_or_futures: Any, return_exceptions: bool = False) -> Any:
+    """Wait for all of them together; values that are there already are as good as awaited."""
+    return _asyncio_gather(*map(awaitable, coros_or_futures), return_exceptions=return_exceptions)
+
+
+def _wait_for(fut: Any, timeout: Any) -> Any:
+    """Wait for one, no longer than so many seconds; a value that is there already is as good as awaited."""
+    return _asyncio_wait_for(awaitable(fut), timeout)
+
+
+_asyncio_run, _asyncio_runner_run = asyncio.run, asyncio.Runner.run
+_asyncio_gather, _asyncio_wait_for = asyncio.gather, asyncio.wait_for
 
 
 def install() -> None:
@@ -72,3 +127,12 @@ def install() -> None:
 
     asyncio.events._set_event_loop_policy(Policy())  # type: ignore[attr-defined]  # noqa: SLF001
     asyncio.SelectorEventLoop = asyncio.EventLoop = Loop  # type: ignore[assignment,attr-defined]
+    clock.pass_time = traffic.wait
+    asyncio.Runner.run = _runner_run  # type: ignore[method-assign]
+    for original, ours in (
+        (_asyncio_run, _run),
+        (_asyncio_gather, _gather),
+        (_asyncio_wait_for, _wait_for),
+    ):
+        ours.__name__ = ours.__qualname__ = original.__name__
+        replace(original, ours)

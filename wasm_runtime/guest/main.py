@@ -44,8 +44,14 @@ class WitWorld(world.Exports):  # type: ignore[misc]  # generated from world.wit
 
 def _rehearse(source: str) -> None:
     """Run a program as a host would, and forget it."""
-    tool = ("rehearse", "rehearse() -> None", "", False)
-    opening = {"tools": [tool], "seed": "00" * 32, "stack": 1000, "depth": 100, "room": (1 << 20, 100)}
+    opening = {
+        "tools": [("rehearse", "rehearse() -> None", "", False)],
+        "seed": "00" * 32,
+        "stack": 1000,
+        "depth": 100,
+        "concurrency": 100,
+        "room": (1 << 20, 100),
+    }
     exchange.run(json.dumps({"source": source, "number": 1, "opening": opening}))
     interpreter.install()
 

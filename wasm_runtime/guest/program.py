@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import CO_NEWLOCALS, CO_OPTIMIZED
@@ -32,6 +33,15 @@ def number_of(name: str) -> int:
 
 
 _DIGITS = 8
+
+
+def current_line() -> int:
+    """The program's own line that is running; 0 where none is."""
+    frame = sys._getframe(1)  # noqa: SLF001 - as documented as it gets
+    while frame is not None and not number_of(frame.f_code.co_filename):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame.f_lineno or 0 if frame is not None else 0
+
 
 FUNCTION = "__program__"
 """The name of the function that a program with a top-level `return` becomes."""

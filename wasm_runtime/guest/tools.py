@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import json
-from collections.abc import Coroutine, Generator, Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
 
 from . import codec, console, world
 from .faults import ToolError
 from .names import MissingKey, unknown_tool
+from .program import current_line
+from .traffic import Errand, Traffic
+from .unawaited import Ledger, UnawaitedCall
 
 _ERRORS: dict[str, type[Exception]] = {
     "ToolError": ToolError,
@@ -29,7 +33,7 @@ class Tool:
         self._depth = depth
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
-        """UnawaitedCall the tool."""
+        """Call the tool."""
         return _through(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
 
     def __repr__(self) -> str:
@@ -46,44 +50,25 @@ class AwaitableTool(Tool):
 
     def __call__(self, /, *args: object, **kwargs: object) -> UnawaitedCall:
         """A call of the tool, to be awaited."""
-        return UnawaitedCall(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
+        name = self.__name__
+        sent = Sent(name, _encode(name, args, kwargs, self._depth), current_line())
+        return UnawaitedCall(
+            name, lambda: traffic.steps(sent, lambda: _through(name, sent.arguments)), ledger, sent.line
+        )
 
 
-class UnawaitedCall(Coroutine[Any, Any, object]):
-    """A call that happens when it is awaited, and at most once."""
+class Sent(NamedTuple):
+    """A call as it leaves.
 
-    def __init__(self, name: str, arguments: str) -> None:
-        self._name = name
-        self._arguments: str | None = arguments
+    Attributes:
+        name: the tool.
+        arguments: their text.
+        line: the program's line that calls.
+    """
 
-    def send(self, _value: object, /) -> NoReturn:
-        """Make the call: it is done in one step."""
-        if self._arguments is None:
-            msg = f"this call of {self._name} was awaited already"
-            raise RuntimeError(msg)
-        arguments, self._arguments = self._arguments, None
-        raise StopIteration(_through(self._name, arguments))
-
-    def throw(self, error: Any, *_: Any) -> NoReturn:
-        """Give the call up."""
-        self.close()
-        raise error
-
-    def close(self) -> None:
-        """Never make the call."""
-        self._arguments = None
-
-    def __await__(self) -> Generator[Any, Any, object]:
-        try:
-            self.send(None)
-        except StopIteration as done:
-            return done.value
-        yield  # unreachable: it makes this a generator
-
-    def __repr__(self) -> str:
-        if self._arguments is None:
-            return f"<call of {self._name}, done>"
-        return f"<call of {self._name}, not awaited: write `await tools.{self._name}(...)`>"
+    name: str
+    arguments: str
+    line: int
 
 
 class Tools(Mapping[str, Tool]):
@@ -201,8 +186,55 @@ def _encode(name: str, args: tuple[object, ...], kwargs: dict[str, object], dept
 
 def _through(name: str, arguments: str) -> object:
     console.flush()
-    reply = world.call(name, arguments)
+    return _opened(world.call(name, arguments))
+
+
+def _opened(reply: str) -> object:
+    """The value in a reply.
+
+    Raises:
+        ToolError: the tool failed; and other errors where the call was refused.
+    """
     if reply[0] == "+":
         return codec.decode(reply[1:])
     kind, message = json.loads(reply[1:])
     raise _ERRORS[kind](message)
+
+
+BATCH = 100_000
+"""Characters that leave together; more of them leave one after the other."""
+
+
+class _Calls(Traffic[Sent, str]):
+    """The calls that are under way; see `world.wit`."""
+
+    def running(self) -> Any:
+        return asyncio._get_running_loop()  # noqa: SLF001 - made for loops of others
+
+    def exchange(
+        self, leaving: list[Errand[Sent]], given_up: list[int], seconds: float | None
+    ) -> list[tuple[int, str]]:
+        console.flush()
+        lines = [f"-{number}" for number in given_up]
+        answers: list[tuple[int, str]] = []
+        size = 0
+        for errand in leaving:
+            name, arguments, line = errand.call
+            if size + len(arguments) > BATCH and lines:
+                answers += _answers(world.wait("\n".join(lines), 0.0))
+                lines, size = [], 0
+            lines.append(f"+{line} {name} {arguments}")
+            size += len(arguments)
+        return answers + _answers(world.wait("\n".join(lines), 0.0 if answers else seconds))
+
+    def opened(self, reply: str) -> object:
+        return _opened(reply)
+
+
+def _answers(text: str) -> list[tuple[int, str]]:
+    parted = [line.partition(" ") for line in text.split("\n")] if text else ()
+    return [(int(number), reply) for number, _, reply in parted]
+
+
+traffic = _Calls()
+ledger = Ledger()

@@ -6,12 +6,12 @@ nobody behind the doors: until `open_doors` both clocks stand still and what is 
 
 from __future__ import annotations
 
-import sys
+import math
 from typing import Any
 
 import wit_world  # type: ignore[import-not-found]  # exists only inside
 
-from .program import number_of
+from .program import current_line
 
 Exports: Any = wit_world.WitWorld
 """The base class of what the component exports."""
@@ -21,22 +21,25 @@ _opened = False
 
 def call(name: str, arguments: str) -> str:
     """The door to the tools."""
-    answer: str = wit_world.call(name, arguments, _line())
+    answer: str = wit_world.call(name, arguments, current_line())
     return answer
+
+
+def wait(sent: str, seconds: float | None) -> str:
+    """Send calls and wait for answers; None waits for as long as a call is under way."""
+    nanoseconds = -1 if seconds is None else min(math.ceil(seconds * _SECOND), _LONGEST)
+    answers: str = wit_world.wait(sent, nanoseconds, current_line()) if _opened else ""
+    return answers
+
+
+_SECOND = 1_000_000_000
+_LONGEST = 1 << 60
 
 
 def write(text: str) -> None:
     """Printed text, in order."""
     if _opened:
-        wit_world.write(text, _line())
-
-
-def _line() -> int:
-    """The program's own line that is running; 0 where none is."""
-    frame = sys._getframe(1)  # noqa: SLF001 - as documented as it gets
-    while frame is not None and not number_of(frame.f_code.co_filename):
-        frame = frame.f_back  # type: ignore[assignment]
-    return frame.f_lineno or 0 if frame is not None else 0
+        wit_world.write(text, current_line())
 
 
 def now() -> int:

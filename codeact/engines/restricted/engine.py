@@ -72,7 +72,10 @@ class RestrictedInstance:
             outcome = replace(outcome, files=self._world.made_files.changes())
         if meter_fault is not None:
             seen = outcome.fault
-            if seen is not None and not meter_fault.frames:
+            place = self._world.passage.stopped_at
+            if place:
+                meter_fault = replace(meter_fault, frames=place, omitted=0)
+            elif seen is not None and not meter_fault.frames:
                 meter_fault = replace(meter_fault, frames=seen.frames, omitted=seen.omitted)
             return replace(outcome, value=None, fault=meter_fault, finished=False, exit_code=None, fuel=meter.fuel)
         return replace(outcome, fuel=meter.fuel)
@@ -100,7 +103,7 @@ class RestrictedInstance:
         exit_code = None
         finished = compiled.tail is not None or compiled.function
         try:
-            value = self._execute(compiled)
+            value = self._execute(compiled, program.source)
             if value is UNRETURNED:
                 value, finished = None, False
             value = from_guest(value, depth=world.limits.value_depth, size=world.limits.value_bytes)
@@ -126,7 +129,8 @@ class RestrictedInstance:
             and (name not in before or before[name] is not found)
         )
         unbound = tuple(name for name in before if name not in world.globals and name[:1] not in "_.")
-        return Outcome(value, fault, finished, bound, unbound, exit_code)
+        unawaited = tuple(world.ledger.close())
+        return Outcome(value, fault, finished, bound, unbound, exit_code, unawaited=unawaited)
 
     def _compile(self, source: str, name: str) -> Compiled | Fault:
         try:
@@ -147,23 +151,38 @@ class RestrictedInstance:
         except ValueError as error:
             return Fault("syntax", "SyntaxError", str(error)[:500], (Frame(1, "<module>"),))
 
-    def _execute(self, compiled: Compiled) -> object:
+    def _execute(self, compiled: Compiled, source: str) -> object:
         names = self._world.globals
-        value = self._evaluate(compiled.body)
         if compiled.function:
+            self._evaluate(compiled.body)
             value = names.pop(FUNCTION)()
-            if isinstance(value, CoroutineType):
-                value = self._drive(value)
-        if compiled.tail is not None:
-            value = self._evaluate(compiled.tail)
+            if isinstance(value, CoroutineType) and value.cr_code.co_name == FUNCTION:
+                value = self._complete(value, source)
+            return value
+        if any(code is not None and code.co_flags & _AWAITS for code in (compiled.body, compiled.tail)):
+            # One coroutine for both parts: what the body starts, the last expression may wait for.
+            return self._complete(self._awaiting(compiled), source)
+        value = self._evaluate(compiled.body)
+        return value if compiled.tail is None else self._evaluate(compiled.tail)
+
+    def _evaluate(self, code: CodeType) -> Any:
+        return eval(code, self._world.globals)  # noqa: S307 - judged and rewritten by the policy
+
+    async def _awaiting(self, compiled: Compiled) -> object:
+        value = None
+        for code in (compiled.body, compiled.tail):
+            if code is not None:
+                value = self._evaluate(code)
+                if code.co_flags & _AWAITS:
+                    value = await value
         return value
 
-    def _evaluate(self, code: CodeType) -> object:
-        value = eval(code, self._world.globals)  # noqa: S307 - judged and rewritten by the policy
-        return self._drive(value) if code.co_flags & _AWAITS else value
+    def _complete(self, coroutine: Any, source: str) -> object:
+        """Run a coroutine to its end. Where nobody speaks of asyncio, nothing can happen beside it."""
+        if "asyncio" in self._world.modules or "asyncio" in source:
+            from codeact.engines.restricted.loop import Loop, complete  # noqa: PLC0415 - see the library's `asyncio`
 
-    def _drive(self, coroutine: Any) -> object:
-        """Run a coroutine to its end."""
+            return complete(Loop(self._world), coroutine)
         try:
             while True:
                 coroutine.send(None)

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from codeact.engines import Answer, Face, Refusal, Stop
+from codeact.engines import Face
 from codeact.engines.restricted.world import World
-from codeact.values import Uncrossable, from_guest
-from wasm_runtime.guest.faults import ToolError
 from wasm_runtime.guest.names import MissingKey, unknown_tool
-
-_ERRORS: dict[str, type[Exception]] = {
-    "ToolError": ToolError,
-    "TypeError": TypeError,
-    "ValueError": ValueError,
-    "AttributeError": AttributeError,
-}
+from wasm_runtime.guest.program import current_line
+from wasm_runtime.guest.unawaited import UnawaitedCall
 
 
 class _Fixed:
@@ -57,70 +50,40 @@ class Tool(_Fixed):  # noqa: D101 - its instances carry the documentation of the
     _world: World
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:  # noqa: D102
-        if self._face.awaitable:
-            pending = object.__new__(UnawaitedCall)
-            for field, value in (("_tool", self), ("_args", args), ("_named", named)):
-                object.__setattr__(pending, field, value)
-            return pending
-        return call(self._world, self._face.name, args, named)
+        world, name = self._world, self._face.name
+        passage = world.passage
+        if not self._face.awaitable:
+            return passage.call(passage.packed(name, args, named))
+        sent = passage.packed(name, args, named, current_line())
+        pending: Any = object.__new__(PendingCall)  # type: ignore[arg-type]  # which says that programs cannot
+        UnawaitedCall.__init__(
+            pending, name, lambda: passage.steps(sent, lambda: passage.call(sent)), world.ledger, sent.line
+        )
+        return pending
 
     def __repr__(self) -> str:
         return f"<tool {self._face.signature}>"
 
 
-class UnawaitedCall(_Fixed):
-    """A call of an asynchronous tool; it is performed when it is awaited."""
+class PendingCall(UnawaitedCall):
+    """A call of an async tool; it is performed when it is awaited."""
 
-    __slots__ = ("_args", "_named", "_tool")
-    _args: tuple[Any, ...]
-    _named: dict[str, Any]
-    _tool: Tool
+    __slots__ = ()
 
-    def __await__(self) -> Iterator[Any]:
-        if False:
-            yield
-        return call(self._tool._world, self._tool._face.name, self._args, self._named)  # type: ignore[no-any-return]  # noqa: SLF001
+    def __new__(cls, *_: object) -> NoReturn:
+        """Refused: a call comes of calling a tool."""
+        _refuse("make their calls themselves")
 
-    def __repr__(self) -> str:
-        return f"<pending call of {self._tool._face.name}; await it>"  # noqa: SLF001
+    def __init_subclass__(cls) -> None:
+        """Refused: see `_Fixed`."""
+        _refuse("cannot be subclassed")
 
-
-def call(world: World, name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Call a tool through the door.
-
-    Raises:
-        Stopped: the run is over.
-        ToolError: the tool failed.
-        TypeError: the arguments do not fit, or cannot leave.
-    """
-    meter = world.meter
-    meter.tick()
-    limits = world.limits
-    place = ""
-    try:
-        plain_args = []
-        for number, value in enumerate(args, 1):
-            place = f"argument {number}"
-            plain_args.append(from_guest(value, depth=limits.value_depth, size=limits.value_bytes))
-        plain_named = {}
-        for key, value in named.items():
-            place = f"argument {key}"
-            plain_named[str.__str__(key)] = from_guest(value, depth=limits.value_depth, size=limits.value_bytes)
-    except Uncrossable as error:
-        reason = error.reason.replace("cannot return", "cannot pass", 1)
-        msg = f"{name}(): {place}{error.path}: {reason}"
-        raise TypeError(msg) from None
-    reply = world.doors.call(name, tuple(plain_args), plain_named)
-    if isinstance(reply, Stop):
-        meter.stop(reply.fault)
-    meter.look()
-    if isinstance(reply, Answer):
-        return reply.value
-    return _raise(reply)
+    __reduce_ex__ = _Fixed.__reduce_ex__
+    __copy__ = _Fixed.__copy__
+    __deepcopy__ = _Fixed.__deepcopy__
 
 
-def _raise(refusal: Refusal) -> NoReturn:
-    raise _ERRORS[refusal.type](refusal.message)
+PendingCall.__name__ = PendingCall.__qualname__ = UnawaitedCall.__name__
 
 
 class Toolbox(_Fixed):

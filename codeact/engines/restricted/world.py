@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from codeact.engines import Doors, Face, Fault
 from codeact.engines.restricted.meter import Meter
+from codeact.engines.restricted.passage import Passage
 from codeact.engines.restricted.sizes import EXPONENT
 from codeact.engines.restricted.spaces import Space
 from codeact.limits import Limits
+from wasm_runtime.guest.unawaited import Ledger
 
 if TYPE_CHECKING:
     from codeact.engines.restricted.files import Files
@@ -34,6 +36,8 @@ class World:
         number: which of the world's programs that is, from 1.
         limits: what a run may use.
         meter: counts the work.
+        passage: the way of its calls to the doors.
+        ledger: its calls that have not been awaited.
         own: the classes that the program has made.
         module: the `__module__` of its classes.
         setters: for types that are granted and can be changed within bounds: what stands in for their instances
@@ -59,6 +63,8 @@ class World:
         self.number = 0
         self.limits = limits
         self.meter = Meter(limits, fuel)
+        self.passage = Passage(limits, self.meter)
+        self.ledger = Ledger()
         self.own: set[type] = set()
         self.hooks: set[Callable[..., Any]] = set()
         self.setters: dict[type, Callable[[Any], Any]] = {}
@@ -76,6 +82,7 @@ class World:
     def start(self, doors: Doors, number: int) -> None:
         """Note the beginning of a run."""
         self.doors = doors
+        self.passage.start(doors)
         self.number = number
         self._seed = self._seed or doors.seed
         self._started = time.monotonic()

@@ -18,6 +18,7 @@ __all__ = ["MODULES", "PACKAGES", "SHARED", "Parts", "make"]
 MODULES: dict[str, str] = {
     "array": "buffers",
     "ast": "mirror",
+    "asyncio": "concurrency",
     "calendar": "clock",
     "codecs": "buffers",
     "collections": "data",

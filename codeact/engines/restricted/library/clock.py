@@ -15,7 +15,6 @@ from codeact.engines.restricted.library.copies import as_module, copied
 from codeact.engines.restricted.library.parts import Parts, StandIn, pick, take
 
 _NANO = 1_000_000_000
-_NAP = 0.01
 _WIDEST = 10_000
 """Columns or lines of a calendar, and years."""
 
@@ -91,10 +90,9 @@ def make_time(parts: Parts) -> dict[str, Any]:
         if secs < 0:
             msg = "sleep length must be non-negative"
             raise ValueError(msg)
-        until = time.monotonic() + min(secs, 1e9)
-        while (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, _NAP))
-            world.meter.look()
+        until = monotonic() + min(secs, 1e9) * _NANO
+        while (left := until - monotonic()) > 0:
+            world.passage.wait(left / _NANO)
 
     def gmtime(secs: Any = None) -> Any:
         return time.gmtime(seconds() if secs is None else secs)

@@ -1,0 +1,186 @@
+"""The doors of one run in the words of the wasm room: text in, text out. Whatever comes from inside may be forged."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from codeact.engines import Answer, Doors, Refusal, Reply, Stop
+from codeact.limits import Limits
+from codeact.values import NODE, Uncrossable, from_guest
+from wasm_runtime.guest.codec import decode, encode
+
+HEADER = 1_000_000
+"""Characters beside a value that are read: the first line of an answer, or what stands before arguments."""
+
+ENCODED = 3
+"""How much longer the encoding of a value may be than the value, at the most: escapes and marks."""
+
+MANY = 10_000
+"""Separators below which nobody looks whether they stand inside strings."""
+
+TOGETHER = 1_000_000
+"""Characters of answers that cross together; the guest has to hold them all."""
+
+_SECOND = 1_000_000_000
+_DIGITS = 8
+_R = TypeVar("_R")
+
+
+class Room:
+    """Who stands behind the doors of the room while a program runs; see `wasm_runtime.doors.Host`."""
+
+    __slots__ = ("_answers", "_doors", "_limits", "_sent", "_under_way", "line", "longest")
+
+    def __init__(self, doors: Doors, limits: Limits) -> None:
+        self._doors = doors
+        self._limits = limits
+        self._sent = 0
+        self._under_way: dict[int, _Sent] = {}
+        self._answers: deque[str] = deque()
+        self.line = 0
+        self.longest = max(ENCODED * limits.value_bytes + 2 * limits.workspace, limits.output) + HEADER
+
+    def call(self, name: str, arguments: str, line: int) -> str:
+        """Answer a call; the reply is `+` and a value, or `-` and an exception's type and message."""
+        return self._told(name, self._reply(self._doors.call, name, arguments), line)
+
+    def wait(self, sent: str, nanoseconds: int, line: int) -> str:
+        """Begin calls and wait for answers; see `world.wit`."""
+        for entry in _lines(sent):
+            if self.stopped():
+                break
+            if entry[:1] == "-":
+                self._give_up(entry[1:])
+            elif entry:
+                self._begin(entry[1:])
+        ended = self._doors.wait(0.0 if self._answers else None if nanoseconds < 0 else nanoseconds / _SECOND)
+        if isinstance(ended, Stop):
+            self.line = next((call.line for call in self._under_way.values()), line)
+            return ""
+        for ticket, reply in ended:
+            call = self._under_way.pop(ticket, None)
+            if call is not None:
+                self._answers.append(f"{call.number} {self._told(call.name, reply, call.line)}")
+        return self._some()
+
+    def _begin(self, entry: str) -> None:
+        line, _, rest = entry.partition(" ")
+        name, _, arguments = rest.partition(" ")
+        call = _Sent(self._sent, name, int(line) if line.isdecimal() and len(line) < _DIGITS else 0)
+        self._sent += 1
+        begun = self._reply(self._doors.submit, name, arguments)
+        if isinstance(begun, int):
+            self._under_way[begun] = call
+        else:
+            self._answers.append(f"{call.number} {self._told(name, begun, call.line)}")
+
+    def _give_up(self, number: str) -> None:
+        for ticket, call in self._under_way.items():
+            if str(call.number) == number:
+                del self._under_way[ticket]
+                self._doors.cancel(ticket)
+                return
+
+    def _some(self) -> str:
+        """Answers, as many as cross well together; the others wait for the next time."""
+        some: list[str] = []
+        size = 0
+        while self._answers and (not some or size + len(self._answers[0]) <= TOGETHER):
+            some.append(self._answers.popleft())
+            size += len(some[-1])
+        return "\n".join(some)
+
+    def _told(self, name: str, reply: Reply, line: int) -> str:
+        if isinstance(reply, Answer):
+            try:
+                return "+" + encode(reply.value, self._limits.value_depth + 1)
+            except Uncrossable as error:
+                return _refused("ToolError", f"{name} gave what cannot cross into the sandbox: {error}")
+        if isinstance(reply, Refusal):
+            return _refused(reply.type, reply.message)
+        self.line = line
+        return _refused("ToolError", reply.fault.message)  # never read: the guest ends here
+
+    def _reply(
+        self, door: Callable[[str, tuple[object, ...], dict[str, object]], _R], name: str, arguments: str
+    ) -> _R | Reply:
+        try:
+            args, kwargs = _arguments(bounded(arguments, self._limits, levels=2))
+            return door(name, args, kwargs)
+        except (Uncrossable, ValueError, RecursionError) as error:
+            return self._doors.refuse(name, f"the arguments cannot cross: {error}")
+
+    def write(self, text: str, line: int) -> None:
+        """Take printed text."""
+        if self._doors.write(text) is not None:
+            self.line = line
+
+    def now(self) -> int:
+        """The wall clock."""
+        return self._doors.now()
+
+    def monotonic(self) -> int:
+        """The monotonic clock."""
+        return self._doors.monotonic()
+
+    def stopped(self) -> bool:
+        """Whether the guest must end."""
+        return self._doors.interrupted() is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A call that is under way: its number, its tool and the program's line that made it."""
+
+    number: int
+    name: str
+    line: int
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text, one by one: a guest may send any number of them."""
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        yield text[begin:end]
+        begin = end + 1
+
+
+def _refused(kind: str, message: str) -> str:
+    return "-" + json.dumps([kind, message])
+
+
+def bounded(text: str, limits: Limits, levels: int = 0) -> object:
+    """Decode what a guest sent, after a look at its size and with its depth and content checked."""
+    if len(text) > ENCODED * limits.value_bytes or _parts(text) > limits.value_bytes // NODE:
+        msg = f"larger than the limit value_bytes={limits.value_bytes:,}"
+        raise Uncrossable(msg)
+    return from_guest(decode(text), depth=limits.value_depth + levels, size=limits.value_bytes)
+
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+
+
+def _parts(text: str) -> int:
+    """How many values the text of a value holds at the most; counted before any of them is made."""
+    found = _separators(text)
+    return found if found < MANY else _separators(_STRING.sub("", text))
+
+
+def _separators(text: str) -> int:
+    """A weight for the values in a text: what a parser makes of a list or a dict is several times a number."""
+    return text.count(",") + 2 * text.count(":") + 4 * (text.count("[") + text.count("{"))
+
+
+def _arguments(decoded: object) -> tuple[tuple[object, ...], dict[str, object]]:
+    match decoded:
+        case [list(args), dict(kwargs)] if all(type(name) is str for name in kwargs):
+            return tuple(args), cast("dict[str, object]", kwargs)
+    msg = "a call is a list of arguments and a dict of keyword arguments"
+    raise ValueError(msg)
