@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import time
 from typing import Any
 
 import pytest
@@ -106,3 +107,96 @@ def test_a_forged_call_is_refused(case: str) -> None:
     assert value[0] == refusal
     assert len(value[1]) < 1000
     assert [call.state for call in result.calls] == ["refused"]
+
+
+WAITS: dict[str, tuple[str, list[str], list[str]]] = {
+    # what is sent and how long it waits; the first characters of each answer's text; the states of the calls
+    "nothing": ("'', 0", [], []),
+    "nothing, for ever": ("'', -1", [], []),
+    "nothing, for longer than that": ("'', -2 ** 63", [], []),
+    "a call": ("'+1 fetch [[1],{}]', -1", ["0 +2"], ["ok"]),
+    "a call twice": ("'+1 fetch [[1],{}]\\n+1 fetch [[2],{}]', -1", ["0 +2", "1 +4"], ["ok", "ok"]),
+    "a call of a sync tool": ("'+1 echo [[1],{}]', -1", ["0 +1"], ["ok"]),
+    "a call of nothing": ("'+', 0", ['0 -["TypeError"'], ["refused"]),
+    "a call of what is not there": ("'+1 nope [[],{}]', 0", ['0 -["AttributeError"'], ["refused"]),
+    "a call without a line": ("'+x fetch [[1],{}]', -1", ["0 +2"], ["ok"]),
+    "a call at a line out of this world": ("'+' + '9' * 5000 + ' fetch [[1],{}]', -1", ["0 +2"], ["ok"]),
+    "no arguments": ("'+1 fetch', 0", ['0 -["TypeError"'], ["refused"]),
+    "arguments that are none": ("'+1 fetch x', 0", ['0 -["TypeError"'], ["refused"]),
+    "deep arguments": ("'+1 fetch [[' + '[' * 150_000 + ']' * 150_000 + '],{}]', 0", ['0 -["TypeError"'], ["refused"]),
+    "large arguments": ("'+1 fetch [[\"' + 'x' * 60_000_000 + '\"],{}]', 0", ['0 -["TypeError"'], ["refused"]),
+    "a long name": ("'+1 ' + 'x' * 30_000_000 + ' [[],{}]', 0", ['0 -["AttributeError"'], ["refused"]),
+    "no marks": ("'x\\ny\\n\\n\\n', 0", ['0 -["TypeError"', '1 -["TypeError"'], ["refused", "refused"]),
+    "giving up nothing": ("'-0\\n-\\n--1\\n-' + '9' * 100_000 + '\\n-x\\n-\\u0663', 0", [], []),
+    "giving up what has begun": ("'+1 stuck_async [[],{}]\\n-0', -1", [], ["unfinished"]),
+    "giving up twice": ("'+1 stuck_async [[],{}]\\n-0\\n-0', -1", [], ["unfinished"]),
+}
+
+
+@pytest.mark.parametrize("case", WAITS)
+def test_a_forged_wait_is_harmless(case: str) -> None:
+    sent, answers, states = WAITS[case]
+    result = Sandbox([tools.fetch, tools.echo, tools.stuck_async], limits=Limits(timeout=20)).run(
+        f"import wit_world\nsent = {sent}\nanswer = wit_world.wait(*sent, 1)\n"
+        f"while answer.count('\\n') + bool(answer) < {len(answers)}:\n    answer += '\\n' + wit_world.wait('', -1, 1)\n"
+        "sorted(line[:300] for line in answer.split('\\n') if line)"
+    )
+    assert result.ok, result.observation()[:1000]
+    told: Any = result.value
+    assert len(told) == len(answers)
+    for line, begin in zip(told, answers, strict=True):
+        assert line.startswith(begin), told
+    assert [call.state for call in result.calls] == states
+
+
+def test_a_flood_of_calls_is_stopped_at_the_limit() -> None:
+    program = (
+        "import wit_world\nwhile True:\n    wit_world.wait('\\n'.join(['+1 stuck_async [[],{}]'] * 100_000), 0, 1)"
+    )
+    result = Sandbox([tools.stuck_async], limits=Limits(timeout=20, concurrency=5)).run(program)
+    assert result.error is not None
+    assert result.error.kind == "calls"
+    states = [call.state for call in result.calls]
+    assert (states.count("unfinished"), states.count("refused")) == (5, Limits().calls - 5)
+
+
+@pytest.mark.parametrize("flood", ["'-0\\n' * 9_000_000", "'\\n' * 30_000_000", "'-' + '0\\n-' * 9_000_000"])
+def test_a_flood_of_lines_ends_with_its_run(flood: str) -> None:
+    began = time.monotonic()
+    result = Sandbox([tools.stuck_async], limits=Limits(timeout=1.0)).run(
+        f"import wit_world\nwit_world.wait('+1 stuck_async [[],{{}}]', 0, 1)\nflood = {flood}\nwhile True:\n    wit_world.wait(flood, 0, 1)"
+    )
+    assert time.monotonic() - began < 15
+    assert result.error is not None
+    assert result.error.kind == "timeout"
+
+
+def test_nothing_begins_when_the_run_is_over() -> None:
+    program = (
+        "import wit_world\nwhile True:\n    try:\n        wit_world.wait('+1 stuck_async [[],{}]\\n-0', -1, 1)\n"
+        "        wit_world.wait('+1 fetch [[1],{}]', -1, 1)\n    except BaseException:\n        pass"
+    )
+    result = Sandbox([tools.stuck_async, tools.fetch], limits=Limits(timeout=0.5)).run(program)
+    assert result.error is not None
+    assert result.error.kind in {"timeout", "calls"}
+    assert result.usage.wall < 10
+
+
+def test_a_guest_that_loses_count_loses_its_answers_only() -> None:
+    program = (
+        "import asyncio, sys\ntraffic = sys.modules['guest.tools'].traffic\nasync def f():\n    return await tools.fetch(2)\n"
+        "traffic._sent = 7\ntry:\n    await asyncio.wait_for(f(), 0.2)\nexcept TimeoutError:\n    r = 'lost'\nr"
+    )
+    result = Sandbox([tools.fetch]).run(program)
+    assert result.value == "lost", result.observation()
+    assert [call.state for call in result.calls] == ["ok"]
+
+
+UNAWAITED = ("7", "'abc'", "[[1, 2]]", "[['a', -1]]", "[['a', 1e300]]", "{'a': 1}", "[['a', 1, 2]]", "[['x' * 10_000_000, 1]]", "[['a', 1]] * 100_000")  # fmt: skip
+
+
+@pytest.mark.parametrize("forged", UNAWAITED)
+def test_forged_calls_that_were_not_awaited(forged: str) -> None:
+    result = Sandbox().run(f"import sys\nsys.modules['guest.tools'].ledger.close = lambda: {forged}\n1")
+    assert result.ok or (result.error is not None and result.error.type == "ProtocolError")
+    assert len(result.observation()) < 1000
