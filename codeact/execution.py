@@ -19,21 +19,18 @@ from codeact.engines import Doors, Engine, Face, Fault, Instance, Outcome, Progr
 from codeact.errors import build
 from codeact.files import checked, compared
 from codeact.limits import Limits
+from codeact.notes import note_of
 from codeact.output import Output
 from codeact.portal import Portal, own_loop
 from codeact.result import Result, Usage
 from codeact.source import Reading, is_unread, readings, unfit
 from codeact.tools import Toolset
 from codeact.workers import workers
-from wasm_runtime.guest.program import lines_of
 
 log = logging.getLogger("codeact")
 
 AT_EXIT = 0.5
 """Seconds that guests get to stop when the process exits: a thread must not be inside wasm when it is ended."""
-
-NAMED = 20
-"""Names that a note lists."""
 
 
 GRACE = 0.2
@@ -258,7 +255,7 @@ class Execution:
             value=outcome.value if error is None else None,
             error=error,
             stdout=self._output.text,
-            note=_note(outcome, self._reading),
+            note=note_of(outcome, self._reading),
             calls=calls,
             usage=Usage(
                 wall=wall,
@@ -350,33 +347,6 @@ def _engine_failed(engine: Engine, error: BaseException) -> Fault:
     # Its text is for the operator: it may hold paths of the host.
     log.error("the engine %s failed", engine.name, exc_info=error)
     return Fault("host", type(error).__name__, f"the engine {engine.name} failed; the host's log says why")
-
-
-def _note(outcome: Outcome, reading: Reading) -> str | None:
-    if outcome.fault is not None and outcome.fault.kind == "syntax":
-        return None  # the error is about the text, and what was tried in vain is no news
-    notes = [*reading.notes]
-    if outcome.fault is None and outcome.unawaited:
-        notes.append(_unawaited(outcome.unawaited))
-    if outcome.fault is None and not outcome.finished:
-        notes.append(_empty(outcome.bound, reading.text))
-    return "; ".join(notes) or None
-
-
-def _unawaited(calls: tuple[tuple[str, int], ...]) -> str:
-    """What to say of calls that never happened."""
-    name, line = calls[0]
-    more = f" (and {len(calls) - 1} more like it)" if len(calls) > 1 else ""
-    return f"tools.{name}(...) on line {line}{more} was never awaited, so it did not happen: write `await tools.{name}(...)`"
-
-
-def _empty(names: tuple[str, ...], text: str) -> str:
-    """What a program without a value has done."""
-    if not names and all(line.lstrip()[:1] in {"", "#"} for line in lines_of(text)):
-        return f"the program {'has only comments' if text.strip() else 'is empty'}, so nothing was run"
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    bound = f"; it bound {', '.join(names[:NAMED])}{more}" if names else ""
-    return f"the program ended without a value{bound}. End with an expression, or return, to give one"
 
 
 _entropy = os.urandom(32)
