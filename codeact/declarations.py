@@ -2,93 +2,246 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from enum import Enum
+import keyword
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
-from typing_extensions import is_typeddict
-
 from codeact.engines import Face
-from codeact.shapes import hints_of, typeddict_fields
-from codeact.signatures import type_name
+from codeact.kinds import Alias, Choice, Field, Kind, kind_of, note_of
+from codeact.notation import Notation, StrictNotation
+from codeact.signatures import CHOICES, parameters_line, signature_line, values_of
 from codeact.tools import Granted, Tool, Toolset
+
+_RECORD = '''\
+class Record(dict[str, Any]):
+    """What tools give: record.name and record["name"] are the same."""'''
+
+_MEMBER = '''\
+class Member:
+    """A member of an Enum: it equals its value."""
+
+    def __eq__(self, other: object) -> bool:
+        return NotImplemented'''
 
 
 def stubs(tools: Granted) -> str:
-    """The tools as Python declarations: the records they give, then each signature with its docstring.
+    """The tools as Python declarations, for a model's prompt and for a type checker.
 
-    This is what a model's prompt needs to say of them.
+    The text is a module: the records that tools give, the dicts that they take, and `tools` itself with each tool as
+    a method and its documentation. What a checker cannot know is `Any`, and a comment says what it stands for.
 
     Args:
         tools: what a `Sandbox` takes as tools, or a sandbox's own `tools`.
     """
-    tools = tools if isinstance(tools, Toolset) else Toolset(tools)
-    shapes: dict[str, str] = {}
-    for member in tools.values():
-        shapes.update(_shapes_of(member))
-    return "\n\n".join([*shapes.values(), *(_declaration(member) for member in tools.values())]) + "\n"
+    toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    notation = StrictNotation()
+    declarations = Declarations(toolset, notation)
+    kinds = list(filter(None, map(declarations.declaration, (*declarations.given, *declarations.taken))))
+    interface = "\n".join(_interface(toolset, declarations, notation))
+    seconds = "\n".join(f"{name}_ = {name}" for name in sorted(notation.second))
+    bases = [_RECORD] * any(map(_is_record, declarations.given)) + [_MEMBER] * any(map(_is_choice, declarations.given))
+    parts = [_imports(notation), *bases, *kinds, seconds, interface, "tools: Tools"]
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def face(member: Tool[..., Any]) -> Face:
-    """What a program may see of a tool."""
-    doc = "\n\n".join(part for part in (member.doc, *_shapes_of(member).values()) if part)
-    return Face(member.name, member.signature_line, doc, member.is_async)
+def faces(toolset: Toolset) -> tuple[Face, ...]:
+    """What a program may see of its tools."""
+    declarations = Declarations(toolset, Notation())
+    return tuple(declarations.face(member) for member in toolset.values())
 
 
-def _declaration(member: Tool[..., Any]) -> str:
-    head, _, rest = member.signature_line.rpartition(f"{member.name}(")
-    lines = [f"{head}def {member.name}({rest}:"]
-    if member.doc:
-        lines.extend(_indented(f'"""{member.doc}"""'))
-    lines.append("    ...")
-    return "\n".join(lines)
+def documentation(member: Tool[..., Any]) -> str:
+    """What a tool says of itself, and what the annotations of its parameters say beside their types."""
+    notes = ((name, note_of(parameter.annotation)) for name, parameter in member.signature.parameters.items())
+    told = "\n".join(f"{name}: {note}" for name, note in notes if note)
+    return "\n\n".join(filter(None, (member.doc, told)))
 
 
-def _indented(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        yield f"    {line}".rstrip()
+class Declarations:
+    """The kinds that a set of tools gives and takes.
+
+    Attributes:
+        notation: how types are written.
+        given: those that come from tools, by their annotation, in the order they are met.
+        taken: those that only go to them.
+    """
+
+    def __init__(self, toolset: Toolset, notation: Notation) -> None:
+        members = toolset.values()
+        taken = _reached((parameter for member in members for parameter in _parameters(member)), _taken)
+        self.notation = notation
+        self.given = _reached((member.signature.return_annotation for member in members), _given)
+        self.taken = {annotation: kind for annotation, kind in taken.items() if annotation not in self.given}
+        for annotation in (*self.given, *self.taken):
+            notation.name(annotation)
+
+    def face(self, member: Tool[..., Any]) -> Face:
+        """What a program may see of a tool."""
+        kinds = _reached([member.signature.return_annotation], _given) | _reached(_parameters(member), _taken)
+        records = tuple(filter(None, map(self.declaration, kinds)))
+        line = signature_line(member.name, member.signature, is_async=member.is_async, notation=self.notation)
+        return Face(member.name, line, documentation(member), member.is_async, records)
+
+    def declaration(self, annotation: Any) -> str:
+        """The declaration of a kind; empty where all there is to say of it is written where it is used."""
+        name, kind = self.notation.name(annotation) or "", kind_of(annotation)
+        given = annotation in self.given
+        match kind:
+            case Kind():
+                return "\n".join(self._record(name, kind) if given else self._mapping(name, kind))
+            case Choice() if given:
+                return "\n".join(self._member(name, kind))
+            case Choice() if len(kind.values) > CHOICES:
+                return self._alias(name, kind.literal)
+            case Alias():
+                return self._alias(name, kind.value)
+        return ""
+
+    def _record(self, name: str, kind: Kind) -> Iterator[str]:
+        yield f"class {name}(Record):"
+        yield from _quoted(kind.doc)
+        names = frozenset(field.name for field in kind.given)
+        for field in kind.given:
+            line = f"{field.name}: {self.notation.write(field.hint, avoid=names)}"
+            note = field.note if field.needed else f"may be missing; {field.note}"
+            if not _is_attribute(field.name):
+                yield f"    # by item only: {line}{_noted(note)}"
+            else:  # at run time a field wins over a method of dict, which no subclass of it can declare
+                overriding = self.notation.overriding if field.name in _DICT_NAMES else ""
+                yield f"    {line}{overriding}{_noted(note)}"
+        yield from _nothing(kind.doc, kind.given)
+
+    def _mapping(self, name: str, kind: Kind) -> Iterator[str]:
+        base = self.notation.from_("typing", "TypedDict")
+        if not all(_is_attribute(field.name) for field in kind.taken):
+            fields = ", ".join(f"{field.name!r}: {self._needed(field)!r}" for field in kind.taken)
+            yield f"{name} = {base}({name!r}, {{{fields}}})"
+            return
+        yield f"class {name}({base}):"
+        yield from _quoted(kind.doc)
+        names = frozenset(field.name for field in kind.taken)
+        for field in kind.taken:
+            yield f"    {field.name}: {self._needed(field, names)}{_noted(field.note)}"
+        yield from _nothing(kind.doc, kind.taken)
+
+    def _needed(self, field: Field, avoid: frozenset[str] = frozenset()) -> str:
+        written = self.write_taken(field.hint, avoid)
+        return written if field.needed else f"{self.notation.from_('typing', 'NotRequired', avoid)}[{written}]"
+
+    def _member(self, name: str, choice: Choice) -> Iterator[str]:
+        yield f"class {name}(Member):"
+        yield f"    name: {self.notation.write(Literal[choice.names]) if choice.names else 'str'}"
+        yield f"    value: {self.notation.write(choice.literal)}"
+
+    def _alias(self, name: str, value: Any) -> str:
+        return f"{name}: {self.notation.from_('typing', 'TypeAlias')} = {self.notation.write(value)!r}"
+
+    def write_taken(self, annotation: Any, avoid: frozenset[str] = frozenset()) -> str:
+        """The type of what a tool takes: of an Enum its values, of what tools give also a dict."""
+
+        def taken(inner: Any) -> str | None:
+            if inner in self.given and _is_record(inner):
+                name = self.notation.write(inner, avoid=avoid)
+                return f"{name} | {self.notation.write(dict[str, Any], avoid=avoid)}"
+            return values_of(inner, self.notation)
+
+        return self.notation.write(annotation, avoid=avoid, taken=taken)
 
 
-def _shapes_of(member: Tool[..., Any]) -> dict[str, str]:
-    """The records in a tool's signature, by name, as class declarations."""
-    found: dict[str, str] = {}
-    pending = [member.signature.return_annotation, *(p.annotation for p in member.signature.parameters.values())]
+def _is_record(annotation: Any) -> bool:
+    return isinstance(kind_of(annotation), Kind)
+
+
+def _is_choice(annotation: Any) -> bool:
+    return isinstance(kind_of(annotation), Choice)
+
+
+# --- what is reached -----------------------------------------------------------------------------------------
+
+
+def _parameters(member: Tool[..., Any]) -> Iterator[Any]:
+    return (parameter.annotation for parameter in member.signature.parameters.values())
+
+
+def _given(kind: Kind) -> tuple[Field, ...]:
+    return kind.given
+
+
+def _taken(kind: Kind) -> tuple[Field, ...]:
+    return kind.taken
+
+
+def _reached(annotations: Iterable[Any], fields: Callable[[Kind], tuple[Field, ...]]) -> dict[Any, None]:
+    """The kinds that annotations lead to, in the order they are met."""
+    found: dict[Any, None] = {}
+    pending = list(annotations)
     while pending:
         annotation = pending.pop(0)
-        origin = get_origin(annotation)
-        if get_args(annotation) and origin is not Literal:
-            pending.extend(get_args(annotation))
-        described = _fields_of(origin or annotation)
-        if described is None or described[0] in found:
-            continue
-        name, lines, inner = described
-        found[name] = "\n".join([f"class {name}:", *(f"    {line}" for line in lines or ["..."])])
-        pending.extend(inner)
+        kind = kind_of(annotation)
+        if kind is None:
+            pending.extend(() if get_origin(annotation) is Literal else get_args(annotation))
+        elif annotation not in found:
+            found[annotation] = None
+            match kind:
+                case Kind():
+                    pending.extend(field.hint for field in fields(kind))
+                case Alias():
+                    pending.append(kind.value)
     return found
 
 
-def _fields_of(kind: Any) -> tuple[str, list[str], list[object]] | None:
-    if not isinstance(kind, type):
-        return None
-    if issubclass(kind, Enum):
-        return kind.__name__, [f"{name} = {member.value!r}" for name, member in kind.__members__.items()], []
-    if issubclass(kind, BaseModel):
-        hints = {name: field.annotation for name, field in kind.model_fields.items()}
-        hints |= {name: field.return_type for name, field in kind.model_computed_fields.items()}
+# --- text ----------------------------------------------------------------------------------------------------
 
-    elif is_dataclass(kind):
-        known = hints_of(kind)
-        hints = {field.name: known[field.name] for field in fields(kind)}
 
-    elif is_typeddict(kind):
-        known = typeddict_fields(kind)
-        lines = [
-            f"{name}: {type_name(hint)}{'' if needed else '  # may be missing'}"
-            for name, (hint, needed) in known.items()
-        ]
-        return kind.__name__, lines, [hint for hint, _ in known.values()]
-    else:
-        return None
-    return kind.__name__, [f"{name}: {type_name(hint)}" for name, hint in hints.items()], list(hints.values())
+def _interface(toolset: Toolset, declarations: Declarations, notation: StrictNotation) -> Iterator[str]:
+    """`tools` as a protocol, whose methods need no bodies."""
+    taken_names = frozenset(toolset)
+    yield f"class Tools({notation.from_('typing', 'Protocol')}):"
+    for member in toolset.values():
+        signature = member.signature
+        before = len(notation.unknown)
+        own = "self" if "self" not in signature.parameters else "self_"
+        line = parameters_line(signature, lambda annotation: declarations.write_taken(annotation, taken_names))
+        returned = notation.write(signature.return_annotation, avoid=taken_names)
+        unknown = notation.unknown[before:]
+        stands = f"  # Any stands for {', '.join(unknown)}" if unknown else ""
+        head = "async def" if member.is_async else "def"
+        doc = list(_quoted(documentation(member)))
+        body = "" if doc else " ..."
+        yield f"    {head} {member.name}({', '.join(filter(None, (own, line)))}) -> {returned}:{body}{stands}"
+        yield from (f"    {told}".rstrip() for told in doc)
+        yield ""
+    anything = f"{notation.from_('collections.abc', 'Callable')}[..., {notation.write(Any)}]"
+    yield f"    def __getitem__(self, name: str) -> {anything}: ..."
+
+
+def _imports(notation: Notation) -> str:
+    notation.from_("typing", "Any")
+    lines = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(notation.imports.items())]
+    return "\n".join(["from __future__ import annotations", "", *lines])
+
+
+def _quoted(doc: str) -> Iterator[str]:
+    if not doc:
+        return
+    text = doc.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    closing = ' """' if text.endswith('"') else '"""'
+    for line in f'"""{text}{closing}'.splitlines():
+        yield f"    {line}".rstrip()
+
+
+def _noted(note: str) -> str:
+    text = " ".join(note.split()).rstrip(";")
+    return f"  # {text}" if text else ""
+
+
+def _nothing(doc: str, fields: tuple[Field, ...]) -> Iterator[str]:
+    if not doc and not any(_is_attribute(field.name) for field in fields):
+        yield "    ..."
+
+
+def _is_attribute(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
+
+
+_DICT_NAMES = frozenset(dir(dict))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from codeact.declarations import face
+from codeact.declarations import faces
 from codeact.engines import Engine, load
 from codeact.execution import Grant, complete, complete_async, task
 from codeact.files import Content
@@ -41,9 +41,8 @@ class Sandbox:
             msg = f"limits={limits!r}: expected codeact.Limits"
             raise TypeError(msg)
         toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
-        faces = tuple(face(tool) for tool in toolset.values())
         made = load(engine) if isinstance(engine, str) else engine
-        self._grant = Grant(made, toolset, faces, limits or Limits())
+        self._grant = Grant(made, toolset, faces(toolset), limits or Limits())
 
     def __repr__(self) -> str:
         return f"<Sandbox on {self.engine} with {', '.join(self.tools) or 'no tools'}>"

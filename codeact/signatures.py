@@ -3,14 +3,54 @@
 from __future__ import annotations
 
 import inspect
-import types
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+import math
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from codeact.kinds import Choice, kind_of
+from codeact.notation import Notation
 
 _STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
+CHOICES = 12
+"""Members of an Enum that are written out where one is taken."""
 
-def signature_line(name: str, signature: inspect.Signature, *, is_async: bool) -> str:
-    """`get_charges(customer_id: str) -> list[Charge]`; `async def` is marked."""
+DEFAULT = 40
+"""Characters of a default that is shown."""
+
+
+def signature_line(name: str, signature: inspect.Signature, *, is_async: bool, notation: Notation | None = None) -> str:
+    """`get_charges(customer_id: str) -> list[Charge]`; `async def` is marked.
+
+    Args:
+        name: the name of the tool.
+        signature: its signature.
+        is_async: whether it is `async def`.
+        notation: the names of the kinds in it; by default their own.
+    """
+    notation = notation or Notation()
+
+    def taken(annotation: Any) -> str:
+        return notation.write(annotation, taken=lambda inner: values_of(inner, notation))
+
+    prefix = "async " if is_async else ""
+    return f"{prefix}{name}({parameters_line(signature, taken)}) -> {notation.write(signature.return_annotation)}"
+
+
+def values_of(annotation: Any, notation: Notation) -> str | None:
+    """The values of an Enum, which is what may be given for it; None for anything else."""
+    kind = kind_of(annotation)
+    return notation.write(kind.literal) if isinstance(kind, Choice) and len(kind.values) <= CHOICES else None
+
+
+def parameters_line(signature: inspect.Signature, written: Callable[[Any], str]) -> str:
+    """What stands in the parentheses.
+
+    Args:
+        signature: the signature.
+        written: writes an annotation.
+    """
     parts: list[str] = []
     kinds = inspect.Parameter
     marked = False
@@ -22,42 +62,30 @@ def signature_line(name: str, signature: inspect.Signature, *, is_async: bool) -
         stars = _STARS.get(parameter.kind, "")
         marked = marked or stars == "*"
         default = "" if parameter.default is kinds.empty else f" = {_default(parameter.default)}"
-        parts.append(f"{stars}{parameter.name}: {type_name(parameter.annotation)}{default}")
+        parts.append(f"{stars}{parameter.name}: {written(parameter.annotation)}{default}")
         last_positional = parameter.kind is kinds.POSITIONAL_ONLY and (
             place + 1 == len(parameters) or parameters[place + 1].kind is not kinds.POSITIONAL_ONLY
         )
         if last_positional:
             parts.append("/")
-    prefix = "async " if is_async else ""
-    return f"{prefix}{name}({', '.join(parts)}) -> {type_name(signature.return_annotation)}"
+    return ", ".join(parts)
 
 
 def _default(value: object) -> str:
-    return repr(value) if isinstance(value, (str, int, float, bool, bytes, type(None))) else "..."
-
-
-def type_name(annotation: Any) -> str:
-    """A type as a model would write it, without the modules it comes from."""
-    if annotation is None or annotation is type(None):
-        return "None"
-    if annotation is ...:
+    """A default as it is written; `...` for what is no constant, or long."""
+    if isinstance(value, Enum):
+        return _default(value.value)
+    if type(value) is float and not math.isfinite(value):
+        return f'float("{value}")'
+    if not _is_constant(value):
         return "..."
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return type_name(arguments[0])
-    if origin in {Union, types.UnionType}:
-        return " | ".join(type_name(argument) for argument in arguments)
-    if origin is Literal:
-        return f"Literal[{', '.join(map(repr, arguments))}]"
-    if origin is not None and arguments:
-        inner = ", ".join(
-            f"[{', '.join(map(type_name, argument))}]" if isinstance(argument, list) else type_name(argument)
-            for argument in arguments
-        )
-        return f"{type_name(origin)}[{inner}]"
-    if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
-        hints = getattr(annotation, "__annotations__", {})  # a namedtuple crosses as the tuple that it is
-        return f"tuple[{', '.join(type_name(hints.get(name, Any)) for name in annotation._fields)}]"
-    if isinstance(annotation, type):
-        return annotation.__name__
-    return str(getattr(annotation, "__name__", None) or annotation).removeprefix("typing.")
+    text = repr(value)
+    return text if len(text) <= DEFAULT else "..."
+
+
+def _is_constant(value: object) -> bool:
+    if type(value) in {list, tuple, set, frozenset}:
+        return bool(value or type(value) in {list, tuple}) and all(map(_is_constant, value))  # type: ignore[call-overload]
+    if type(value) is dict:
+        return all(map(_is_constant, [*value, *value.values()]))
+    return value is None or type(value) in {str, int, float, bool, bytes}

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from codeact import Sandbox, Toolset, run, stubs, tool
-from tests import tools
+from codeact import Sandbox, Toolset, run, tool
 
 
 def plain(x: int) -> int:
@@ -97,15 +96,6 @@ def test_toolset_is_read_only() -> None:
         toolset["x"] = 1  # type: ignore[index]
     with pytest.raises(AttributeError):
         toolset.x = 1  # type: ignore[attr-defined]
-
-
-def test_stubs_are_python_that_runs() -> None:
-    text = stubs(Toolset(tools.ALL))
-    assert "class Charge:\n    id: str\n    amount: Decimal\n    day: date\n    status: Status" in text
-    assert "class Customer:\n    id: str\n    name: str\n    vip: bool  # may be missing" in text
-    assert 'def get_charges(customer_id: str, limit: int = 10) -> list[Charge]:\n    """The charges' in text
-    assert "async def fetch(number: int) -> int:" in text
-    compile(text, "stubs", "exec")
 
 
 def test_the_public_names_are_what_they_say() -> None:

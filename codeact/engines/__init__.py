@@ -74,14 +74,16 @@ class Face:
     Attributes:
         name: the name inside.
         signature: `get_charges(customer_id: str) -> list[Charge]`, with `async` before it where calls are awaited.
-        doc: what the model is told about it, shapes of its records included.
+        doc: what the model is told about it.
         awaitable: whether calling it gives an awaitable (the host's tool is `async def`).
+        records: the declarations of the records that it gives and the dicts that it takes.
     """
 
     name: str
     signature: str
     doc: str
     awaitable: bool
+    records: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

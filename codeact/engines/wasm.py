@@ -104,7 +104,7 @@ class WasmInstance:
         if not self._opened:
             self._opened = True
             request["opening"] = {
-                "tools": [[face.name, face.signature, face.doc, face.awaitable] for face in self._faces],
+                "tools": [[face.name, face.signature, face.doc, face.awaitable, face.records] for face in self._faces],
                 "seed": doors.seed.hex(),
                 "stack": self._limits.stack,
                 "depth": self._limits.value_depth,

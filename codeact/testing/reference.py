@@ -34,7 +34,7 @@ from codeact.limits import Limits
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.awaits import forgiving
 from wasm_runtime.guest.faults import ToolError, describe
-from wasm_runtime.guest.names import unknown_tool
+from wasm_runtime.guest.names import explained, unknown_tool
 from wasm_runtime.guest.program import FUNCTION, UNRETURNED, Compiled, compile_program, filename, lines_of
 
 _UNRETURNED = "__unreturned__"
@@ -206,7 +206,12 @@ class _Tool:
 
     def __str__(self) -> str:
         """What `help` and `print` show."""
-        return "\n".join([self._face.signature, *(f"    {line}".rstrip() for line in self._face.doc.splitlines())])
+        return explained([self.told])
+
+    @property
+    def told(self) -> tuple[str, str, tuple[str, ...]]:
+        """What there is to say of it."""
+        return self._face.signature, self._face.doc, self._face.records
 
 
 class UnawaitedCall(Coroutine[Any, Any, object]):
@@ -298,7 +303,11 @@ class _Tools(Mapping[str, _Tool]):
         raise TypeError(msg)
 
     def __repr__(self) -> str:
-        return "\n\n".join(map(str, self._tools.values())) or "no tools were granted"
+        return f"<tools: {', '.join(self._tools) or 'none'}>"
+
+    def __str__(self) -> str:
+        """What `help` and `print` show."""
+        return explained(tool.told for tool in self._tools.values())
 
 
 def _help(*subjects: object) -> None:

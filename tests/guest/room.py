@@ -46,7 +46,7 @@ class Room:
         self.sent = 0
         self._tools = tools
         self._faces = [
-            [name, f"{name}(...)", tool.__doc__ or "", name.startswith("async_")] for name, tool in tools.items()
+            [name, f"{name}(...)", tool.__doc__ or "", name.startswith("async_"), []] for name, tool in tools.items()
         ]
         self._instance = Instance(machine, memory=2**29)
 

@@ -20,7 +20,7 @@ class Opening(TypedDict):
     """What a world is told with its first program.
 
     Attributes:
-        tools: of each tool the name, signature, doc, and whether its calls are awaited.
+        tools: see `tools.Face`.
         seed: 32 bytes of randomness, hexadecimal.
         stack: frames of recursion.
         depth: levels of nesting in a value that crosses.
@@ -28,7 +28,7 @@ class Opening(TypedDict):
         concurrency: calls that may be under way at the same time.
     """
 
-    tools: list[tuple[str, str, str, bool]]
+    tools: list[tools.Face]
     seed: str
     stack: int
     depth: int

@@ -44,8 +44,9 @@ class WitWorld(world.Exports):  # type: ignore[misc]  # generated from world.wit
 
 def _rehearse(source: str) -> None:
     """Run a program as a host would, and forget it."""
+    tool: tools.Face = ("rehearse", "rehearse() -> None", "", False, [])
     opening = {
-        "tools": [("rehearse", "rehearse() -> None", "", False)],
+        "tools": [tool],
         "seed": "00" * 32,
         "stack": 1000,
         "depth": 100,

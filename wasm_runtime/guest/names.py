@@ -64,6 +64,18 @@ def shortened(name: str) -> str:
     return name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
 
 
+def explained(tools: Iterable[tuple[str, str, Sequence[str]]]) -> str:
+    """What there is to say of tools: the signature and documentation of each, then the records of all of them."""
+    records: dict[str, None] = {}
+    parts = []
+    for signature, doc, declared in tools:
+        parts.append("\n".join([signature, *(f"    {line}".rstrip() for line in doc.splitlines())]))
+        records.update(dict.fromkeys(declared))
+    if records:
+        parts.append("# a Record is a dict whose items are attributes too; a Member equals its value")
+    return "\n\n".join([*parts, *records]) or "no tools were granted"
+
+
 def unknown_tool(name: str, granted: Iterable[str]) -> str:
     """What to say of a tool that was not granted."""
     return unknown("there is no tool", name, list(granted), "the tools are")

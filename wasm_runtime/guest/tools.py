@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from . import codec, console, world
 from .faults import ToolError
-from .names import MissingKey, unknown_tool
+from .names import MissingKey, explained, unknown_tool
 from .program import current_line
 from .traffic import Errand, Traffic
 from .unawaited import Ledger, UnawaitedCall
@@ -23,13 +23,17 @@ _ERRORS: dict[str, type[Exception]] = {
 }
 
 
+Face = tuple[str, str, str, bool, list[str]]
+"""Of a tool the name, signature and documentation, whether its calls are awaited, and what it gives and takes."""
+
+
 class Tool:
     """One tool: calling it goes through the door."""
 
-    def __init__(self, name: str, signature: str, doc: str, depth: int) -> None:
+    def __init__(self, name: str, signature: str, doc: str, records: list[str], depth: int) -> None:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = doc
-        self._signature = signature
+        self.told = signature, doc, records
         self._depth = depth
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
@@ -37,12 +41,11 @@ class Tool:
         return _through(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
 
     def __repr__(self) -> str:
-        return f"<tool {self._signature}>"
+        return f"<tool {self.told[0]}>"
 
     def __str__(self) -> str:
         """The signature, and what is known of it."""
-        doc = "".join(f"\n    {line}".rstrip() for line in (self.__doc__ or "").splitlines())
-        return self._signature + doc
+        return explained([self.told])
 
 
 class AwaitableTool(Tool):
@@ -130,7 +133,7 @@ class Tools(Mapping[str, Tool]):
 
     def __str__(self) -> str:
         """All signatures, and what is known of them."""
-        return "\n\n".join(map(str, self._tools.values())) or "no tools were granted"
+        return explained(tool.told for tool in self._tools.values())
 
     def _unknown(self, name: object) -> str:
         return unknown_tool(str(name), self._tools)
@@ -150,16 +153,16 @@ def install() -> None:
     builtins.help = help  # type: ignore[assignment]
 
 
-def granted(faces: list[tuple[str, str, str, bool]], depth: int) -> Tools:
-    """The tools of these faces: name, signature, doc, whether calls are awaited.
+def granted(faces: list[Face], depth: int) -> Tools:
+    """The tools of these faces.
 
     Args:
         faces: what the host granted.
         depth: how many levels of nesting an argument may have.
     """
     tools = {
-        name: (AwaitableTool if awaitable else Tool)(name, signature, doc, depth)
-        for name, signature, doc, awaitable in faces
+        name: (AwaitableTool if awaitable else Tool)(name, signature, doc, records, depth)
+        for name, signature, doc, awaitable, records in faces
     }
     # A tool may be called what a mapping's method is called: the tool wins.
     shadowing = {name: tools[name] for name in tools.keys() & _MAPPING_NAMES}

@@ -192,7 +192,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         if isinstance(subject, Tool):
             world.write(explain(subject) + "\n")
         elif subject is None or isinstance(subject, Toolbox):
-            world.write(repr(toolbox) + "\n")
+            world.write(str(toolbox) + "\n")
         else:
             doc = getattr(subject, "__doc__", None)
             name = getattr(subject, "__name__", type(subject).__name__)

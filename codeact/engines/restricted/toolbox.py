@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from codeact.engines import Face
 from codeact.engines.restricted.world import World
-from wasm_runtime.guest.names import MissingKey, unknown_tool
+from wasm_runtime.guest.names import MissingKey, explained, unknown_tool
 from wasm_runtime.guest.program import current_line
 from wasm_runtime.guest.unawaited import UnawaitedCall
 
@@ -63,6 +63,9 @@ class Tool(_Fixed):  # noqa: D101 - its instances carry the documentation of the
 
     def __repr__(self) -> str:
         return f"<tool {self._face.signature}>"
+
+    def __str__(self) -> str:
+        return explain(self)
 
 
 class PendingCall(UnawaitedCall):
@@ -139,7 +142,10 @@ class Toolbox(_Fixed):
         return sorted(self._tools)
 
     def __repr__(self) -> str:
-        return "\n".join(explain(tool) for tool in self._tools.values()) or "no tools were granted"
+        return f"<tools: {', '.join(self._tools) or 'none'}>"
+
+    def __str__(self) -> str:
+        return explained(map(_told, self._tools.values()))
 
 
 class _ShadowingToolbox(Toolbox):
@@ -154,9 +160,12 @@ class _ShadowingToolbox(Toolbox):
 
 def explain(tool: Tool) -> str:
     """A tool's signature and documentation."""
+    return explained([_told(tool)])
+
+
+def _told(tool: Tool) -> tuple[str, str, tuple[str, ...]]:
     face = tool._face  # noqa: SLF001
-    lines = "\n".join(f"    {line}".rstrip() for line in face.doc.splitlines())
-    return f"{face.signature}\n{lines}" if lines else face.signature
+    return face.signature, face.doc, face.records
 
 
 def _unknown(name: object, known: dict[str, Tool]) -> str:
