@@ -77,6 +77,15 @@ Examples:
   codeact doctor --json | jq .engines
 """
 
+_BUILD_EXAMPLES = """Needs the extra `build`: pip install 'codeact[build]'. Packages with native code are tried without it.
+
+\b
+Examples:
+  codeact build --with python-dateutil --with "pyyaml>=6" --output guest.wasm
+  codeact build --with ./dist/ours-1.0-py3-none-any.whl --output guest.wasm
+  codeact run -c "import yaml; yaml.__version__" --guest guest.wasm
+"""
+
 _DEMO_EXAMPLES = """Examples:
 
 \b
@@ -166,11 +175,12 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
         ),
     ] = "wasm",
     timeout: Annotated[str | None, typer.Option(metavar="S", help="Seconds until it is stopped; 5 by default.")] = None,
+    guest: Annotated[Path | None, typer.Option(help="A guest of your own for wasm; see codeact build.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")] = False,
 ) -> None:
     """Run one program and show its result."""
     source = _source(file, code)
-    sandbox = _sandbox(tools or [], engine, timeout)
+    sandbox = _sandbox(tools or [], engine, timeout, guest)
     with contextlib.redirect_stdout(sys.stderr):  # what tools print is not the program's
         result = sandbox.run(source)
     if as_json:
@@ -178,6 +188,23 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
     else:
         _show(result)
     raise typer.Exit(0 if result.ok else FAILED)
+
+
+@app.command(epilog=_BUILD_EXAMPLES, short_help="Make a guest with packages of your choosing.")
+def build(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file to make.")],
+    packages: Annotated[
+        list[str], typer.Option("--with", metavar="PACKAGE", help="What pip can install; may be given several times.")
+    ],
+) -> None:
+    """Make a guest for the engine wasm that has packages of your choosing beside the standard library."""
+    from codeact.guests import GuestNotMade, make  # noqa: PLC0415 - see the module's docstring
+
+    try:
+        make(packages, output, lambda line: _put(f"{line}\n", sys.stdout))
+    except GuestNotMade as error:
+        _put(f"codeact: build: {error}\n", sys.stderr)
+        raise typer.Exit(FAILED) from error
 
 
 @app.command(epilog=_DOCTOR_EXAMPLES, short_help="Look whether everything works here.")
@@ -225,7 +252,7 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _sandbox(tools: list[str], engine: str, timeout: str | None) -> Sandbox:
+def _sandbox(tools: list[str], engine: str, timeout: str | None, guest: Path | None) -> Sandbox:
     from codeact.limits import Limits  # noqa: PLC0415 - see the module's docstring
     from codeact.sandbox import Sandbox  # noqa: PLC0415 - see the module's docstring
 
@@ -236,8 +263,8 @@ def _sandbox(tools: list[str], engine: str, timeout: str | None) -> Sandbox:
         except ValueError as error:
             _refuse(f"--timeout {timeout}: {str(error).rpartition(': ')[2]}")
     granted = _tools(tools)
-    _load_engine(engine)
-    return Sandbox(granted, engine=engine, limits=limits)
+    _load_engine(engine, guest)
+    return Sandbox(granted, engine=engine, limits=limits, guest=guest)
 
 
 def _seconds(text: str) -> float:
@@ -255,11 +282,11 @@ def _whole_number(option: str, text: str) -> int:
         _refuse(f"{option} {text}: expected a whole number")
 
 
-def _load_engine(name: str) -> None:
+def _load_engine(name: str, guest: Path | None = None) -> None:
     from codeact.engines import load  # noqa: PLC0415 - see the module's docstring
 
     try:
-        load(name)
+        load(name, guest)
     except Exception as error:  # noqa: BLE001 - engines of others may fail in any way
         told = str(error).removeprefix(f"engine={name!r}: ")
         _refuse(f"--engine {name}: {told or type(error).__name__}")

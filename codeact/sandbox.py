@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from codeact.declarations import faces
 from codeact.engines import Engine, load
@@ -20,7 +22,14 @@ class Sandbox:
     Every run gets a fresh world; a `session` keeps one for several. A sandbox may be used from many threads at once.
     """
 
-    def __init__(self, tools: Granted = (), *, engine: str | Engine = "wasm", limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        tools: Granted = (),
+        *,
+        engine: str | Engine = "wasm",
+        limits: Limits | None = None,
+        guest: str | os.PathLike[str] | None = None,
+    ) -> None:
         """Set a sandbox up. The first use of `wasm` on a machine compiles its guest, which takes some seconds.
 
         Args:
@@ -28,9 +37,10 @@ class Sandbox:
             engine: `wasm`, the boundary, for programs that nobody vouches for; or `restricted`, which is fast
                 and stops accidents, and is no security boundary; or an engine of your own.
             limits: what one run may use.
+            guest: for `wasm`, the file of a guest with packages of your choosing, made by `codeact build`.
 
         Raises:
-            ValueError: there is no such engine, or the tools do not go together.
+            ValueError: there is no such engine, it has no guest, or the tools do not go together.
             TypeError: an argument is of the wrong type, or a tool is not annotated.
             EngineUnavailable: the engine cannot be set up here. No other engine is used in its place.
         """
@@ -40,9 +50,11 @@ class Sandbox:
         if limits is not None and not isinstance(limits, Limits):
             msg = f"limits={limits!r}: expected codeact.Limits"
             raise TypeError(msg)
+        if guest is not None and not isinstance(guest, (str, os.PathLike)):
+            msg = f"guest={guest!r}: expected the path of a file that `codeact build` made"
+            raise TypeError(msg)
         toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
-        made = load(engine) if isinstance(engine, str) else engine
-        self._grant = Grant(made, toolset, faces(toolset), limits or Limits())
+        self._grant = Grant(_engine(engine, guest), toolset, faces(toolset), limits or Limits())
 
     def __repr__(self) -> str:
         return f"<Sandbox on {self.engine} with {', '.join(self.tools) or 'no tools'}>"
@@ -103,6 +115,15 @@ class Sandbox:
             TypeError: `tenant` is no string.
         """
         return Session(self._grant, tenant, history)
+
+
+def _engine(engine: str | Engine, guest: str | os.PathLike[str] | None) -> Engine:
+    if isinstance(engine, str):
+        return load(engine, None if guest is None else Path(guest))
+    if guest is not None:
+        msg = f"guest={os.fspath(guest)!r}: a guest is what engine='wasm' runs; {type(engine).__name__} has its own"
+        raise ValueError(msg)
+    return engine
 
 
 def run(

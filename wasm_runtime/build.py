@@ -29,20 +29,30 @@ STAMP = HERE / "guest.wasm.sources"
 """Holds the digest of what the component was made from."""
 
 
-def build(out: Path) -> None:
+_UNFIT = "codeact: cannot be baked in: "
+"""How the guest tells of a package that does not work inside; see `guest/packages.py`."""
+
+
+def build(out: Path, packages: Path | None = None) -> None:
     """Make the component.
 
+    Args:
+        out: the file it becomes.
+        packages: a directory of packages that it carries beside the standard library.
+
     Raises:
-        RuntimeError: componentize-py is not installed, or failed; the message is its output.
+        RuntimeError: componentize-py is not installed, or failed, or a package does not work inside; the message
+            says which and why.
     """
     if importlib.util.find_spec("componentize_py") is None:
         msg = (
-            "making the guest needs componentize-py and tzdata; install what [build-system] of pyproject.toml requires"
+            "making a guest needs componentize-py: pip install 'codeact[build]' (in a checkout, what [build-system] "
+            "of pyproject.toml requires)"
         )
         raise RuntimeError(msg)
     with tempfile.TemporaryDirectory(prefix="codeact-build-") as directory:
         room = Path(directory)
-        _stage(room)
+        _stage(room, packages)
         command = (
             *(sys.executable, "-c", "import sys, componentize_py; sys.exit(componentize_py.script())"),
             *("--quiet", "--wit-path", "world.wit", "--world", "room"),
@@ -54,6 +64,9 @@ def build(out: Path) -> None:
             command, cwd=room, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
         if done.returncode:
+            told = next((line for line in done.stdout.splitlines() if _UNFIT in line), None)
+            if told is not None:
+                raise RuntimeError(told.partition(_UNFIT)[2])
             # The Rust backtrace that follows is componentize-py's own and says nothing of the guest.
             msg = f"componentize-py failed with code {done.returncode}:\n{done.stdout.partition('Stack backtrace:')[0]}"
             raise RuntimeError(msg)
@@ -75,12 +88,14 @@ def _with_probe(component: bytes) -> bytes:
     return made
 
 
-def _stage(room: Path) -> None:
+def _stage(room: Path, packages: Path | None) -> None:
     """Lay out the directory that becomes the room's only source of modules."""
     (room / "venv" / "lib" / "site-packages").mkdir(parents=True)
     shutil.copyfile(HERE / "world.wit", room / "world.wit")
     shutil.copytree(HERE / "guest", room / "app" / "guest", ignore=_NOT_STAGED)
     shutil.copytree(_tzdata(), room / "app" / "tzdata", ignore=_NOT_STAGED)
+    if packages is not None:
+        shutil.copytree(packages, room / "app" / "packages", ignore=_NOT_STAGED)
 
 
 _NOT_STAGED = shutil.ignore_patterns("__pycache__")

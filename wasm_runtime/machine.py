@@ -57,10 +57,12 @@ class Machine:
             with guest.open("rb") as file:
                 self.digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            msg = (
-                f"the wasm guest {guest} cannot be read ({error.strerror}); reinstall codeact, or in a checkout "
-                "run: python -m wasm_runtime.build"
+            mend = (
+                "reinstall codeact, or in a checkout run: python -m wasm_runtime.build"
+                if guest == GUEST
+                else f"make it: codeact build --output {guest}"
             )
+            msg = f"the wasm guest {guest} cannot be read ({error.strerror}); {mend}"
             raise GuestUnavailable(msg) from error
         self.cached: Path | None = None
         try:
@@ -68,6 +70,7 @@ class Machine:
             self.ticker = Ticker(self.engine.increment_epoch)
             self.component = self._component(guest)
             self.imports = tuple(sorted(self.component.type.imports(self.engine)))
+            _check_doors(guest, self.imports)
             self.linker = _linked(self.engine)
             self.entry = _entry(self.component, "run")
             self.memory = _entry(self.component, probe.NAME)
@@ -168,10 +171,21 @@ def _linked(engine: Engine) -> Linker:
     return linker
 
 
+def _check_doors(guest: Path, imports: tuple[str, ...]) -> None:
+    """Refuse a guest that wants something else than our doors: there is nothing else to be had."""
+    others = set(imports) - set(DOORS)
+    if others:
+        msg = f"the wasm guest {guest} imports {', '.join(sorted(others)[:3])}, which is no door here; {_AGAIN}"
+        raise GuestUnavailable(msg)
+
+
+_AGAIN = "it was made by another version of codeact: make it again"
+
+
 def _entry(component: Component, name: str) -> ExportIndex:
     entry = component.get_export_index(name)
     if entry is None:
-        msg = f"the wasm guest exports no function {name}; it was made by another version of codeact"
+        msg = f"the wasm guest exports no function {name}; {_AGAIN}"
         raise GuestUnavailable(msg)
     return entry
 

@@ -12,7 +12,9 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from codeact.limits import Limits
@@ -245,7 +247,7 @@ _OWN = {
     "wasm": "codeact.engines.wasm:WasmEngine",
     "restricted": "codeact.engines.restricted.engine:RestrictedEngine",
 }
-_loaded: dict[str, Engine] = {}
+_loaded: dict[str | tuple[object, ...], Engine] = {}
 _loading = threading.RLock()
 
 
@@ -268,20 +270,37 @@ def _points() -> EntryPoints:
     return entry_points(group="codeact.engines")
 
 
-def load(name: str) -> Engine:
-    """The engine of that name, made once a process.
+def load(name: str, guest: Path | None = None) -> Engine:
+    """The engine of that name, made once a process; with a guest of one's own, once for each state of its file.
+
+    Args:
+        name: see `engine_names`.
+        guest: for `wasm`, the component that worlds are made of, in place of the one that codeact carries.
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: there is none of that name, or it has no guest.
         EngineUnavailable: there is, but it cannot be set up here.
     """
+    if guest is not None and name != "wasm":
+        msg = f"guest={str(guest)!r}: a guest is what engine='wasm' runs; engine={name!r} has none"
+        raise ValueError(msg)
+    key = name if guest is None else (name, *_state(guest))
     with _loading:
-        if name not in _loaded:
-            _loaded[name] = _make(name)
-        return _loaded[name]
+        if key not in _loaded:
+            _loaded[key] = _make(name, guest)
+        return _loaded[key]
 
 
-def _make(name: str) -> Engine:
+def _state(guest: Path) -> tuple[object, ...]:
+    """What tells one content of a file from another: reading all of it for every sandbox would take too long."""
+    try:
+        found = guest.stat()
+    except OSError:
+        return (guest,)  # whoever reads it will say why it cannot be read
+    return guest.resolve(), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _make(name: str, guest: Path | None) -> Engine:
     if name in _OWN:
         module, _, attribute = _OWN[name].partition(":")
         try:
@@ -289,6 +308,8 @@ def _make(name: str) -> Engine:
         except ImportError as error:
             msg = f"engine={name!r} cannot be imported: {error}; reinstall codeact"
             raise EngineUnavailable(msg) from error
+        if guest is not None:
+            factory = partial(factory, guest)
     else:
         for point in _points():
             if point.name == name:

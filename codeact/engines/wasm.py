@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from codeact.engines import Doors, EngineUnavailable, Face, Fault, Frame, Kind, Outcome, Program
@@ -20,7 +21,7 @@ from wasm_runtime.guest.parcel import pack, unpack
 
 try:
     from wasm_runtime.instance import Instance, Trap
-    from wasm_runtime.machine import GuestUnavailable, Machine
+    from wasm_runtime.machine import GUEST, GuestUnavailable, Machine
 except ImportError as error:
     msg = f"engine='wasm': wasmtime cannot be imported ({error}); reinstall codeact on a platform it has wheels for"
     raise EngineUnavailable(msg) from error
@@ -38,6 +39,9 @@ _LARGEST = 10_000_000
 class WasmEngine:
     """Makes worlds inside wasmtime.
 
+    Args:
+        guest: the component that worlds are made of; by default the one that codeact carries.
+
     Raises:
         EngineUnavailable: the guest is missing, or wasmtime cannot load it.
     """
@@ -45,9 +49,10 @@ class WasmEngine:
     name = "wasm"
     default_fuel = 100_000_000_000
 
-    def __init__(self) -> None:
+    def __init__(self, guest: Path = GUEST) -> None:
+        self.guest = guest
         try:
-            self.machine = Machine()
+            self.machine = Machine(guest)
         except GuestUnavailable as error:
             msg = f"engine='wasm': {error}"
             raise EngineUnavailable(msg) from error

@@ -12,7 +12,7 @@ import pkgutil
 import sys
 import sysconfig
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from types import ModuleType
 
@@ -125,9 +125,9 @@ class Shelf(MetaPathFinder, Loader):
         """Give a module these attributes as soon as it is imported."""
         self._amendments[name] = attributes
 
-    def keep(self) -> None:
-        """Remember what is imported by now: a program that forgets or reloads such a module is given it again."""
-        self._early = dict(sys.modules)
+    def keep(self, names: Iterable[str]) -> None:
+        """Remember modules that are imported by now: a program that forgets or reloads one is given it again."""
+        self._early = {name: sys.modules[name] for name in names}
 
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None, /
@@ -198,17 +198,25 @@ def load() -> Shelf:
     return shelf
 
 
-def close(shelf: Shelf) -> None:
-    """From here on modules come from memory only, and what cannot work is gone."""
+def close(shelf: Shelf, others: Shelf) -> None:
+    """From here on modules come from memory only, and what cannot work is gone.
+
+    Args:
+        shelf: the standard library's.
+        others: that of packages beside it.
+    """
     for name in list(sys.modules):
         if name in advice.MODULES or name.partition(".")[0] in advice.MODULES:
             del sys.modules[name]
-    shelf.keep()
+    theirs = {name for name in sys.modules if name in others}
+    others.keep(theirs)
+    shelf.keep(sys.modules.keys() - theirs)
     present = (name for name in sys.stdlib_module_names if name in shelf or name in sys.builtin_module_names)
     sys.meta_path[:] = [
         importlib.machinery.BuiltinImporter,
         importlib.machinery.FrozenImporter,
         shelf,
+        others,
         absent.Absent(frozenset(present)),
     ]
     sys.path.clear()

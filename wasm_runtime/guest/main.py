@@ -15,9 +15,10 @@ errnos.install()
 clock.install()
 entropy.install_stream()
 
-from . import library, snapshot  # noqa: E402
+from . import library, packages, snapshot  # noqa: E402
 
 shelf = library.load()
+baked = packages.load()
 importlib.import_module("componentize_py_async_support")  # its runtime asks for it after this module
 
 # What every run uses comes last, in memory that holds nothing else.
@@ -65,7 +66,7 @@ interpreter.install()
 tools.install()
 faults.ToolError.__module__ = "builtins"
 builtins.ToolError = faults.ToolError  # type: ignore[attr-defined]
-library.close(shelf)
+library.close(shelf, baked)
 system.install(shelf)
 errnos.settle()
 snapshot.settle(_rehearse, _REHEARSED)
