@@ -86,6 +86,12 @@ WORKING = {
         "(a.f(), f.__get__(a)(2), a.f.__self__ is a, a.f.__func__ is f, isinstance(a.f, types.MethodType), type(a.f) is types.MethodType)",
         (5, 6, True, True, True, True),
     ),
+    "dataclasses by call": (
+        "from dataclasses import dataclass, make_dataclass, field\nP = make_dataclass('P', [('x', int), ('y', int, 5), 'z'], kw_only=True, namespace={'sum': lambda s: s.x + s.y})\n"
+        "D = dataclass(type('D', (), {'__annotations__': {'a': int}, 'a': 3}))\nL = make_dataclass('L', [('v', list, field(default_factory=list))], bases=(D,))\n"
+        "(repr(P(x=1, z=2)), P(x=1, z=2).sum(), repr(D()), repr(L()), L().v is L().v)",
+        ("P(x=1, y=5, z=2)", 6, "D(a=3)", "L(a=3, v=[])", False),
+    ),
     "hooks of attributes": (
         "class D(dict):\n    __getattr__ = dict.get\n    __setattr__ = dict.__setitem__\n    __delattr__ = dict.__delitem__\n"
         "class P:\n    def __init__(self, t): self._t, self.asked = t, []\n    def __getattr__(self, name):\n        self.asked.append(name)\n        return getattr(self._t, name)\n"

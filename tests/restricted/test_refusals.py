@@ -149,6 +149,8 @@ AT_RUN_TIME = {
     "object of an error": "try:\n    None.x\nexcept AttributeError as e:\n    e.obj",
     "metaclass by keyword": "class A(metaclass=lambda *a: 1): pass",
     "make_dataclass": "import dataclasses\ndataclasses.make_dataclass('A', ['x: int = print(1)'])",
+    "make_dataclass with hooks": "import dataclasses\ndataclasses.make_dataclass('A', [], namespace={'__del__': print})",
+    "subclass of an iterator": "class M(map): pass",
     "dataclass that uncovers a method": "from dataclasses import dataclass\n@dataclass(init=False)\nclass S(str):\n    format: object",
     "subclass of tools": "class T(type(tools)): pass",
     "unknown codec": "'x'.encode('punycode')",

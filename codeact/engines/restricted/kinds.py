@@ -10,6 +10,7 @@ from __future__ import annotations
 import typing
 from abc import ABCMeta
 from collections.abc import Callable
+from keyword import iskeyword
 from types import FunctionType, MemberDescriptorType
 from typing import Any, NoReturn
 
@@ -286,7 +287,7 @@ def judged_annotations(annotations: Any) -> dict[str, Any]:
         TypeError: one of them is something else.
     """
     for name in annotations:
-        if type(name) is not str or not name.isidentifier() or is_special(name):
+        if type(name) is not str or not name.isidentifier() or iskeyword(name) or is_special(name):
             msg = f"fields are annotated by name, not by {str(name)[:100]!r}"
             raise TypeError(msg)
     return dict(annotations)

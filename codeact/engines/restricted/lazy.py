@@ -37,6 +37,11 @@ def _layer(base: Any) -> Any:
             made.depth = depth
             return made
 
+        def __init_subclass__(cls) -> NoReturn:
+            # It would be seen as no layer.
+            msg = f"type '{base.__name__}' is not an acceptable base type"
+            raise TypeError(msg)
+
         def __repr__(self) -> str:
             return f"<{base.__name__} object>"
 

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from codeact.engines.restricted.classes import is_hiding, refuse_fields
+from codeact.engines.restricted.classes import is_hiding, is_plain_repr, refuse_fields
 from codeact.engines.restricted.kinds import Pin, judged_annotations, positional
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.sealed import Sealed
@@ -45,8 +45,9 @@ def make_collections(parts: Parts) -> dict[str, Any]:
 
 
 def make_dataclasses(parts: Parts) -> dict[str, Any]:
-    """The names of `dataclasses`, without what makes classes from text."""
+    """The names of `dataclasses`; the names of fields are judged, because methods are made of their text."""
     world = parts.world
+    make_class, still_own = parts.guards[".make_class"], parts.guards[".still_own"]
 
     def dataclass(cls: Any = None, /, **named: Any) -> Any:
         if cls is None:
@@ -60,19 +61,35 @@ def make_dataclasses(parts: Parts) -> dict[str, Any]:
         own = judged_annotations(cls.__dict__.get("__annotations__", {}))  # noqa: RUF063 - the class as it was written
         if is_hiding(cls):
             refuse_fields(cls.__name__, own, getattr(cls, "__dataclass_fields__", ()))
+        if is_plain_repr(cls.__dict__.get("__repr__")):
+            type.__delattr__(cls, "__repr__")
         with_positions = named.pop("match_args", True)
         made: Any = dataclasses.dataclass(match_args=False, **named)(cls)
         if named.get("slots") and named.get("frozen"):
             # They cannot be written to, so copying goes through these two; the class holds pins for all of them.
-            for name in ("__getstate__", "__setstate__"):
-                type.__setattr__(
-                    made, name, Pin(world.own, name, getattr(dataclasses, f"_dataclass_{name.strip(chr(95))}"))
-                )
+            for name in ("getstate", "setstate"):
+                pin = Pin(world.own, f"__{name}__", vars(dataclasses)[f"_dataclass_{name}"])
+                type.__setattr__(made, f"__{name}__", pin)
         if with_positions and "__match_args__" not in made.__dict__:
             # `kw_only` is also true of class variables.
             fields = [field.name for field in made.__dataclass_fields__.values() if field.init and not field.kw_only]
             type.__setattr__(made, "__match_args__", positional(fields))
-        return made
+        return still_own(made)
+
+    def make_dataclass(
+        cls_name: str, fields: Any, *, bases: Any = (), namespace: Any = None, module: Any = None, **named: Any
+    ) -> Any:
+        del module
+        annotations: dict[Any, Any] = {}
+        inside = dict(namespace or {})
+        for item in fields:
+            name, kind, *default = (item, Any) if isinstance(item, str) else item
+            if name in annotations:
+                msg = f"Field name duplicated: {name!r}"
+                raise TypeError(msg)
+            annotations[name] = kind
+            inside.update(dict.fromkeys([name] if default else [], *default))
+        return dataclass(make_class(cls_name, tuple(bases), {**inside, "__annotations__": annotations}), **named)
 
     read = parts.guards[".read"]
     # A field of the program's own kind could be renamed after it was judged.
@@ -109,6 +126,7 @@ def make_dataclasses(parts: Parts) -> dict[str, Any]:
         **take("dataclasses", "FrozenInstanceError InitVar KW_ONLY MISSING field fields is_dataclass replace"),
         "Field": sealed,
         "dataclass": dataclass,
+        "make_dataclass": make_dataclass,
         "asdict": asdict,
         "astuple": astuple,
     }
