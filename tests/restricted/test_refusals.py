@@ -44,7 +44,6 @@ IN_THE_TEXT = {
     "import function": "\n__import__('os')",
     "builtins": "\n__builtins__",
     "globals as a value": "\nf = globals",
-    "input": "\ninput()",
     "leaving except star": "try: pass\nexcept* ValueError: return 1",
     "private import": "\nfrom random import _os",
     "wide format": "\nf'{1:>2000000000}'",
@@ -80,12 +79,16 @@ def test_refused_in_the_text(run, name):
 
 
 def test_a_refusal_says_what_to_do_instead(run):
-    fault = run("rows = input('x')").fault
-    assert fault.message == "input does not exist in this sandbox: nobody is there to answer"
-    assert "tools" in (fault.hint or "")
+    fault = run("math = __import__('math')").fault
+    assert fault.message == "__import__ does not exist in this sandbox: modules come by import statements"
+    assert fault.hint == "write an import statement"
 
 
 AT_RUN_TIME = {
+    "input": "input()",
+    "breakpoint": "breakpoint()",
+    "exit": "exit()",
+    "memoryview": "memoryview(b'x')",
     "self of a builtin": "len.__self__",
     "self of a method of the host": "[].append.__self__",
     "function of a method of the host": "from string import capwords\nimport contextlib\ncontextlib.ExitStack().close.__func__",
@@ -204,3 +207,12 @@ def test_frames_are_the_program_s_own(run):
     fault = run("def f(x):\n    return 1 / x\n\nf(0)").fault
     assert [(frame.line, frame.function) for frame in fault.frames] == [(4, "<module>"), (2, "f")]
     assert (fault.type, fault.message) == ("ZeroDivisionError", "division by zero")
+
+
+def test_what_is_never_called_is_not_missed(run):
+    program = "def main():\n    if input('? ') == 'q': exit()\n    breakpoint()\n[isinstance(b'', (bytes, memoryview)), callable(input)]"
+    assert run(program).value == [True, True]
+
+
+def test_only_names_of_guards_are_reserved(run):
+    assert run("_id_ = 1\nclass A:\n    def _repr_html_(self): return 'h'\n(_id_, A()._repr_html_())").value == (1, "h")

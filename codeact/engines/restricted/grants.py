@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import compress
 from types import CoroutineType, FunctionType, GeneratorType, MethodType, UnionType
-from typing import Any
+from typing import Any, NoReturn
 
 from codeact.engines.restricted.arithmetic import SCALARS
 from codeact.engines.restricted.evaluation import Evaluation
@@ -18,7 +18,7 @@ from codeact.engines.restricted.kinds import Type
 from codeact.engines.restricted.lazy import BUILTINS, LongRange, make_range
 from codeact.engines.restricted.names import Sort, sort
 from codeact.engines.restricted.output import Output
-from codeact.engines.restricted.refusals import refusal
+from codeact.engines.restricted.refusals import RAISING, refusal
 from codeact.engines.restricted.sealed import Making, Sealed
 from codeact.engines.restricted.sealed import real as unsealed
 from codeact.engines.restricted.sizes import INT_BITS, Sizes, plain
@@ -41,9 +41,22 @@ _ERRORS = tuple(
     if isinstance(value, type) and issubclass(value, BaseException) and name[0] != "_"
 )
 
+
+def _absent(name: str) -> Any:
+    """A builtin that says at a call that it cannot be called."""
+
+    def absent(*_: Any, **__: Any) -> NoReturn:
+        msg = f"{name}(): {refusal(name).told()}"
+        raise RAISING[name](msg)
+
+    absent.__name__ = absent.__qualname__ = name
+    return Making(memoryview, absent) if name == "memoryview" else absent
+
+
 PLAIN: dict[str, Any] = {
     **{name: getattr(builtins, name) for name in (*_PLAIN, *_ERRORS) if hasattr(builtins, name)},
     **BUILTINS,
+    **{name: _absent(name) for name in RAISING},
     "ToolError": ToolError,
 }
 

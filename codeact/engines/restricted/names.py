@@ -137,8 +137,13 @@ modules tell of themselves."""
 LOADABLE = VARIABLES | DEFINABLE | {"__annotations__", "__class__", "__debug__", "__module__", "__qualname__"}
 """Special names that may be read as variables."""
 
-ENUM_HOOKS = frozenset({"_missing_", "_generate_next_value_", "_ignore_", "_order_"})
-"""Names with one underscore on each side that Enum gives a meaning."""
+RESERVED = frozenset(
+    {
+        "_apply_", "_getattr_", "_getitem_", "_getiter_", "_inplacevar_", "_iter_unpack_sequence_", "_print_",
+        "_unpack_sequence_", "_write_",
+    }
+)  # fmt: skip
+"""What guards are called elsewhere. No guard is called so here, but nobody should have to know."""
 
 RECORD_NAMES = frozenset({"_asdict", "_replace", "_make", "_fields", "_field_defaults"})
 """The public methods of namedtuples, which start with an underscore only to stay out of the way of fields."""
@@ -147,11 +152,6 @@ RECORD_NAMES = frozenset({"_asdict", "_replace", "_make", "_fields", "_field_def
 def is_special(name: str) -> bool:
     """Whether it has two underscores on each side."""
     return len(name) > 4 and name.startswith("__") and name.endswith("__")  # noqa: PLR2004 - four underscores
-
-
-def is_reserved(name: str) -> bool:
-    """Whether it has one underscore on each side, as names of machinery have."""
-    return len(name) > 2 and name[0] == "_" == name[-1] and name[1] != "_" != name[-2]  # noqa: PLR2004
 
 
 def sort(name: str) -> Sort:

@@ -47,8 +47,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "`input()`",
         "builtin",
-        "nobody is there to answer",
-        "the data comes from `tools`",
+        "nobody can be asked in the sandbox",
+        "use the tools and the names that are given",
         "input()",
         ("input",),
     ),
@@ -63,13 +63,13 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "`breakpoint()`",
         "builtin",
-        "there is no debugger",
-        "print what you want to see",
+        "there is no debugger in the sandbox",
+        "use print",
         "breakpoint()",
         ("breakpoint",),
     ),
     Refusal(
-        "`memoryview`",
+        "`memoryview()`",
         "builtin",
         "it shares memory that nobody has measured",
         "use bytes, whose slices are copies",
@@ -288,11 +288,11 @@ REFUSALS: tuple[Refusal, ...] = (
         ("pattern",),
     ),
     Refusal(
-        "names of the form `_x_`",
+        "variables named `_getattr_`, `_getitem_`, `_write_` and the like",
         "syntax",
-        "names of this form are reserved",
-        "leave out an underscore",
-        "_x_ = 1",
+        "it is the name of a guard in other sandboxes",
+        "choose another name",
+        "_getattr_ = 1",
         ("_x_",),
     ),
     Refusal(
@@ -341,5 +341,20 @@ def refusal(name: str) -> Refusal:
 EVALUATORS = frozenset({"eval", "exec", "compile", "globals", "locals"})
 """Builtins that see the names of the place where they are called; they are no values."""
 
-MISSING = frozenset(name for row in REFUSALS if row.kind == "builtin" for name in row.names if name.isidentifier())
+RAISING: dict[str, type[Exception]] = {
+    "breakpoint": RuntimeError,
+    "exit": NameError,
+    "input": EOFError,
+    "memoryview": TypeError,
+    "quit": NameError,
+}
+"""Builtins that are there to say at a call that they cannot be called."""
+
+MISSING = frozenset(
+    name
+    for row in REFUSALS
+    if row.kind == "builtin"
+    for name in row.names
+    if name.isidentifier() and name not in RAISING
+)
 """Names of builtins that do not exist, or not as values."""

@@ -16,9 +16,8 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 from codeact.engines.restricted.names import (
     ASSIGNABLE,
     DEFINABLE,
-    ENUM_HOOKS,
+    RESERVED,
     VARIABLES,
-    is_reserved,
     is_special,
 )
 from codeact.engines.restricted.refusals import refusal
@@ -122,9 +121,9 @@ class Rewriter(RestrictingNodeTransformer):
             own = (DEFINABLE if allow_magic_methods else ASSIGNABLE) if self.in_class else VARIABLES
             if name not in own and name != "__name__":
                 self.refuse_name(node, name)
-        elif is_reserved(name) and not (self.in_class and name in ENUM_HOOKS):
+        elif name in RESERVED:
             row = refusal("_x_")
-            self.refuse(node, f"{name}: {row.why}", f"{row.instead}: {name.strip('_')}")
+            self.refuse(node, f"{name}: {row.why}", row.instead)
 
     def refuse_name(self, node: ast.AST, name: str) -> None:
         """Note that a special name may not be used as the program does."""

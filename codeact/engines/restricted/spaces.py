@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
-from codeact.engines.restricted.names import VARIABLES, is_reserved, is_special
+from codeact.engines.restricted.names import RESERVED, VARIABLES, is_special
 from codeact.engines.restricted.refusals import refusal
 
 BUILTINS = "__builtins__"
@@ -136,7 +136,7 @@ def _bindable(name: Any) -> str:
     if type(name) is not str:
         msg = f"names are strings, not {type(name).__name__}"
         raise TypeError(msg)
-    if hidden(name) or (is_special(name) and name not in VARIABLES) or is_reserved(name):
-        msg = f"{name} cannot be bound: {refusal('_x_').why if is_reserved(name) else refusal(name).why}"
+    if hidden(name) or (is_special(name) and name not in VARIABLES) or name in RESERVED:
+        msg = f"{name} cannot be bound: {refusal('_x_' if name in RESERVED else name).why}"
         raise KeyError(msg)
     return name
