@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from typing import Any, NoReturn
 
 from codeact.engines import Face
@@ -122,17 +122,17 @@ class Toolbox(_Fixed):
     def __contains__(self, name: object) -> bool:
         return type(name) is str and name in self._tools
 
-    def keys(self) -> tuple[str, ...]:
+    def keys(self) -> KeysView[str]:
         """The names."""
-        return tuple(self._tools)
+        return dict(self._tools).keys()
 
-    def values(self) -> tuple[Tool, ...]:
+    def values(self) -> ValuesView[Tool]:
         """The callables."""
-        return tuple(self._tools.values())
+        return dict(self._tools).values()
 
-    def items(self) -> tuple[tuple[str, Tool], ...]:
+    def items(self) -> ItemsView[str, Tool]:
         """Names and callables."""
-        return tuple(self._tools.items())
+        return dict(self._tools).items()
 
     def get(self, name: object, default: Any = None) -> Any:
         """The callable of that name, or the default."""
