@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-KEPT = 4
+KEPT = 8
 """Entries kept, newest first; one is about 50 MB."""
 
 VARIABLE = "CODEACT_CACHE_DIR"
