@@ -7,6 +7,7 @@ import decimal
 import json
 import random
 import time
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -294,6 +295,18 @@ def test_the_host_s_decimal_context_stays(house):
 @pytest.fixture
 def house():
     return House(Limits(), 20.0)
+
+
+def test_the_host_s_time_zones_stay(run):
+    program = (
+        "from zoneinfo import ZoneInfo\n"
+        "class S(str):\n"
+        "    def __eq__(self, other): return 1 / 0\n"
+        "    def __hash__(self): return hash(str(self))\n"
+        "ZoneInfo(S('Africa/Lome')), ZoneInfo.no_cache(S('Africa/Lome'))\n'DONE'"
+    )
+    assert run(program).value == "DONE"
+    assert type(ZoneInfo("Africa/Lome").key) is str
 
 
 def test_the_host_s_abstract_classes_stay(run):

@@ -44,7 +44,7 @@ _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, list, tup
 _TYPE_OF: Any = vars(typing)["Type"]
 """What `type[int]` gives: unlike the interpreter's own, it cannot be called as the type it stands for."""
 
-_STANDING = frozenset({"datetime", "decimal", "fractions"})
+_STANDING = frozenset({"datetime", "decimal", "fractions", "zoneinfo"})
 """Modules that have stand-ins for classes of values that cross."""
 
 

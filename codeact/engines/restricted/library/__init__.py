@@ -75,6 +75,7 @@ MODULES: dict[str, str] = {
     "xml.etree.ElementTree": "markup",
     "xml.sax.saxutils": "markup",
     "zlib": "compressed",
+    "zoneinfo": "clock",
 }
 """The submodule that makes each, by a function named after it: `make_csv`."""
 

@@ -6,13 +6,15 @@ import calendar
 import datetime as dt
 import enum
 import time
+import zoneinfo
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 from codeact.engines.restricted.hosted import seconds_in
 from codeact.engines.restricted.library.copies import as_module, copied
 from codeact.engines.restricted.library.parts import Parts, StandIn, pick, take
+from codeact.engines.restricted.sizes import plain
 
 _NANO = 1_000_000_000
 _WIDEST = 10_000
@@ -69,6 +71,31 @@ def make_datetime(parts: Parts) -> dict[str, Any]:
         "datetime": datetime,
         "date": date,
     }
+
+
+def make_zoneinfo(parts: Parts) -> dict[str, Any]:
+    """The names of `zoneinfo`.
+
+    The interpreter keeps zones by their keys, for everyone: a key of a class of the program's own would go on being
+    asked for its hash and its equals after the run.
+    """
+
+    class ZoneInfo(zoneinfo.ZoneInfo, metaclass=StandIn):
+        def __new__(cls, key: str) -> Any:
+            return zoneinfo.ZoneInfo(plain(key))
+
+        @classmethod
+        def no_cache(cls, key: str) -> Any:
+            return zoneinfo.ZoneInfo.no_cache(plain(key))
+
+        @classmethod
+        def from_file(cls, *_: Any, **__: Any) -> NoReturn:
+            msg = "time zones are found by name here: ZoneInfo('Europe/Paris')"
+            raise TypeError(msg)
+
+    ZoneInfo.__module__, ZoneInfo.__qualname__ = "zoneinfo", "ZoneInfo"
+    parts.world.stand_ins[zoneinfo.ZoneInfo] = ZoneInfo
+    return {**take("zoneinfo", "ZoneInfoNotFoundError available_timezones"), "ZoneInfo": ZoneInfo}
 
 
 def make_time(parts: Parts) -> dict[str, Any]:

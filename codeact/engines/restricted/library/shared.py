@@ -42,8 +42,8 @@ _NAMES = {
     "normalize numeric unidata_version",
     "urllib.parse": "DefragResult ParseResult SplitResult parse_qs parse_qsl quote quote_from_bytes quote_plus unquote "
     "unquote_plus unquote_to_bytes urldefrag urlencode urljoin urlparse urlsplit urlunparse urlunsplit",
-    "zoneinfo": "ZoneInfo ZoneInfoNotFoundError available_timezones",
-    "__future__": "annotations",
+    "__future__": "absolute_import annotations division generator_stop generators nested_scopes print_function "
+    "unicode_literals with_statement",
 }
 
 
