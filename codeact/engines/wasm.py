@@ -32,6 +32,9 @@ _REPORTED: frozenset[Kind] = frozenset({"syntax", "denied", "runtime", "tool", "
 _LISTED = 50
 """Frames, and calls that were never awaited, that are read."""
 
+_LAST = 2**31 - 1
+"""The last size or position that the guest knows: it is a machine of 32 bits."""
+
 _LARGEST = 10_000_000
 """Lines, columns and counts of frames are below this in any program that the limit `source` lets in."""
 
@@ -145,6 +148,8 @@ class WasmInstance:
         match fault.kind:
             case "memory":
                 limit = f"no more memory (limit memory={self._limits.memory:,} bytes)"
+                if fault.type == "OverflowError":  # where there are 64 bits a position may be as large
+                    limit += f"; sizes and positions end at {_LAST:,}"
             case "stack":
                 limit = f"{fault.message} (limit stack={self._limits.stack:,} frames)"
             case _:

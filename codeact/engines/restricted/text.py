@@ -45,6 +45,14 @@ _FIELD = re.compile(r"\w*")
 _LARGE = 100_000
 
 
+def _to_join(items: Any) -> Any:
+    try:
+        return iter(items)
+    except TypeError:
+        msg = "can only join an iterable"
+        raise TypeError(msg) from None
+
+
 class Text:
     """Text functions of one world."""
 
@@ -204,7 +212,7 @@ class Text:
     def _joined(self, target: Any, /, *args: Any) -> Any:
         if len(args) != 1:
             return target.join(*args)
-        items = args[0] if type(args[0]) in (list, tuple) else list(args[0])
+        items = args[0] if type(args[0]) in (list, tuple) else list(_to_join(args[0]))
         exact = {str, bytes}.issuperset(map(type, items))
         self._sizes.take(sum(map(len if exact else length, items)) + length(target) * len(items))
         kind: Any = next(kind for kind in _TEXTS if isinstance(target, kind))
