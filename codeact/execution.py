@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from codeact.calls import Door
 from codeact.engines import Doors, Engine, Face, Fault, Instance, Outcome, Program
@@ -26,6 +27,9 @@ from codeact.result import Result, Usage
 from codeact.source import Reading, is_unread, readings, unfit
 from codeact.tools import Toolset
 from codeact.workers import workers
+
+if TYPE_CHECKING:
+    from codeact.check import Checker
 
 log = logging.getLogger("codeact")
 
@@ -45,6 +49,7 @@ class Grant:
     tools: Toolset
     faces: tuple[Face, ...]
     limits: Limits
+    checker: Checker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +314,9 @@ class Execution:
         fuel = 0
         for reading in readings(self._reading.written):
             self._reading = reading
-            outcome = instance.run(Program(reading.text, number, self._inputs), doors)
+            outcome = self._refused(reading, number)
+            if outcome is None:
+                outcome = instance.run(Program(reading.text, number, self._inputs), doors)
             fuel += outcome.fuel
             unread = is_unread(reading.text, outcome) and not self._has_acted()
             if best is None or not unread or (reading.keeps_lines and _is_further(outcome, best[1])):
@@ -318,6 +325,13 @@ class Execution:
                 break
         self._reading, outcome = best or (self._reading, Outcome())
         return replace(outcome, fuel=fuel)
+
+    def _refused(self, reading: Reading, number: int) -> Outcome | None:
+        """Why a program is not even begun, where programs are checked first."""
+        if self._grant.checker is None:
+            return None
+        fault = self._grant.checker.fault(reading.text, self.left(), alone=number == 1)
+        return None if fault is None else Outcome(fault=fault)
 
     def _has_acted(self) -> bool:
         """Whether the program has done what cannot be done again."""

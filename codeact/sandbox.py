@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codeact.declarations import faces
+from codeact.declarations import faces, stubs
 from codeact.engines import Engine, load
 from codeact.execution import Grant, complete, complete_async, task
 from codeact.files import Content
@@ -14,6 +15,9 @@ from codeact.limits import Limits
 from codeact.result import Result
 from codeact.session import Session, Turn
 from codeact.tools import Granted, Toolset
+
+if TYPE_CHECKING:
+    from codeact.check import Checker
 
 
 class Sandbox:
@@ -29,6 +33,7 @@ class Sandbox:
         engine: str | Engine = "wasm",
         limits: Limits | None = None,
         guest: str | os.PathLike[str] | None = None,
+        check: bool = False,
     ) -> None:
         """Set a sandbox up. The first use of `wasm` on a machine compiles its guest, which takes some seconds.
 
@@ -38,8 +43,12 @@ class Sandbox:
                 and stops accidents, and is no security boundary; or an engine of your own.
             limits: what one run may use.
             guest: for `wasm`, the file of a guest with packages of your choosing, made by `codeact build`.
+            check: whether a type checker judges every program against the tools before it runs; what is sure to fail
+                is then refused (`denied`) and nothing of it is run. It needs the extra `check`, and takes some
+                tens of milliseconds a program.
 
         Raises:
+            ImportError: `check` is asked for, and its extra is not installed.
             ValueError: there is no such engine, it has no guest, or the tools do not go together.
             TypeError: an argument is of the wrong type, or a tool is not annotated.
             EngineUnavailable: the engine cannot be set up here. No other engine is used in its place.
@@ -54,7 +63,8 @@ class Sandbox:
             msg = f"guest={guest!r}: expected the path of a file that `codeact build` made"
             raise TypeError(msg)
         toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
-        self._grant = Grant(_engine(engine, guest), toolset, faces(toolset), limits or Limits())
+        checker = _checker(toolset) if check else None
+        self._grant = Grant(_engine(engine, guest), toolset, faces(toolset), limits or Limits(), checker)
 
     def __repr__(self) -> str:
         return f"<Sandbox on {self.engine} with {', '.join(self.tools) or 'no tools'}>"
@@ -115,6 +125,12 @@ class Sandbox:
             TypeError: `tenant` is no string.
         """
         return Session(self._grant, tenant, history)
+
+
+def _checker(tools: Toolset) -> Checker:
+    from codeact.check import checker  # noqa: PLC0415 - an extra, for those who ask for it
+
+    return checker(stubs(tools))
 
 
 def _engine(engine: str | Engine, guest: str | os.PathLike[str] | None) -> Engine:
