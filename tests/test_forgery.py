@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import resource
 import time
 from typing import Any
@@ -67,6 +68,34 @@ def test_a_forged_answer_is_no_more_than_a_failed_program(case: str) -> None:
     assert result.error is not None
     assert result.error.kind in {"runtime", "value"}, result.observation()[:1000]
     assert grown < 500_000, "kilobytes: the guest's own memory and one bounded copy"
+
+
+PARCELS: dict[str, str] = {
+    "a path upwards": "'8\\0../b\\0' + '1\\0x'",
+    "an absolute path": "'7\\0/e\\0' + '1\\0xx'",
+    "contents that are not there": "'9\\0a\\0' + '99999\\0x'",
+    "no bytes": "'4\\0a\\0' + '1\\0\\u20ac'",
+    "no parcel": "'what'",
+    "more than the workspace holds": "'11\\0a\\0' + '40000000\\0' + 'x' * 40_000_000",
+    "more files than there may be": "'9000\\0' + 'a\\0' * 4500",
+}
+
+
+@pytest.mark.parametrize("case", PARCELS)
+def test_forged_files_are_no_more_than_a_failed_program(case: str) -> None:
+    head = '{"finished": true, "bound": [], "unbound": [], "exit": null, "fault": null}\\n1\\n'
+    program = f"import sys\nsys.modules['guest.exchange']._reply = lambda *_: '{head}' + {PARCELS[case]}\n1"
+    result = Sandbox(limits=Limits(timeout=20)).run(program)
+    assert result.error is not None
+    assert result.error.type == "ProtocolError", result.observation()[:1000]
+    assert result.files == ()
+
+
+def test_a_digest_is_the_hosts() -> None:
+    head = '{"finished": true, "bound": [], "unbound": [], "exit": null, "fault": null}\\n1\\n'
+    program = f"import sys\nsys.modules['guest.exchange']._reply = lambda *_: '{head}4\\0a\\0' + '1\\0x'\n1"
+    (file,) = Sandbox().run(program).files
+    assert (file.path, file.data, file.digest) == ("a", b"x", hashlib.sha256(b"x").hexdigest())
 
 
 def test_calls_are_on_record_whatever_the_guest_says() -> None:

@@ -49,7 +49,7 @@ def test_a_program_that_returns_has_its_names_too(run):
 DENIED = {
     "what the program could not say": "eval('(x for x in []).gi_frame')",
     "hook": "exec('class A:\\n    def __del__(self): pass')",
-    "import": "exec('import os')",
+    "import": "exec('import subprocess')",
     "import by name": "eval('__import__(\"os\")')",
     "builtins": "eval('__builtins__')",
     "builtins bound": "eval('(__builtins__ := 1)')",

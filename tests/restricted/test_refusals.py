@@ -158,7 +158,7 @@ AT_RUN_TIME = {
     "subclass of tools": "class T(type(tools)): pass",
     "unknown codec": "'x'.encode('punycode')",
     "vars of a builtin": "vars(str)",
-    "module that is not there": "import os",
+    "module that is not there": "import subprocess",
     "submodule that is not there": "import urllib.request",
     "relative import": "from . import x",
 }

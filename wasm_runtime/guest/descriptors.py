@@ -87,13 +87,16 @@ class Descriptors:
         workspace = self._workspace
         place = workspace.find(path, shown)
         node = place.node
-        opened = None
+        if flags & os.O_CREAT and path.endswith("/"):
+            raise failure(errno.EISDIR, shown)
         if node is None:
             if not flags & os.O_CREAT:
                 raise failure(errno.ENOENT, shown)
             node = workspace.make_file(place, mode, shown)
         elif flags & os.O_CREAT and flags & os.O_EXCL:
             raise failure(errno.EEXIST, shown)
+        elif place.slash and isinstance(node, File):
+            raise failure(errno.ENOTDIR, shown)
         opened = Opened(node, flags)
         if isinstance(node, Directory):
             if opened.writable or flags & (os.O_CREAT | os.O_TRUNC):

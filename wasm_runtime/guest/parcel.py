@@ -73,6 +73,9 @@ def unpack(text: str, start: int, *, count: int, size: int) -> dict[str, bytes |
 
 def _cut(text: str, names: int, contents: int) -> Iterator[tuple[str, bytes | None]]:
     words = text[names:contents].split("\0")
+    if len(words) % 2 == 0 or words[-1]:
+        msg = "a list of paths and lengths that is none"
+        raise ValueError(msg)
     place = contents
     for name, length in zip(words[:-1:2], words[1::2], strict=True):
         path = name.encode("latin-1").decode("utf-8", "surrogateescape")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import stat
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .syscalls import Syscalls
-from .workspace import Workspace
+from .workspace import Workspace, failure
 
 _MODES = {"r": os.O_RDONLY, "w": os.O_WRONLY, "x": os.O_WRONLY, "a": os.O_WRONLY}
 _MAKING = {"r": 0, "w": os.O_CREAT | os.O_TRUNC, "x": os.O_CREAT | os.O_EXCL, "a": os.O_CREAT | os.O_APPEND}
@@ -60,6 +62,9 @@ class Raw(io.RawIOBase):
                 msg = f"opener returned {self._number!r}"
                 self._number = -1
                 raise ValueError(msg)
+            if stat.S_ISDIR(calls.fstat(self._number).st_mode):
+                self.close()
+                raise failure(errno.EISDIR, file)
         if kind == "a":
             calls.lseek(self._number, 0, os.SEEK_END)
 

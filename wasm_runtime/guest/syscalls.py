@@ -385,7 +385,7 @@ def _number(fd: object) -> int:
 
 def _told(node: Node) -> os.stat_result:
     """What `stat` says of something."""
-    size = len(node.data) if isinstance(node, File) else 0
+    size = len(node.data) if isinstance(node, File) else _BLOCK
     kind = stat.S_IFDIR
     if isinstance(node, File):
         kind = stat.S_IFCHR if isinstance(node, Nothing) else stat.S_IFREG

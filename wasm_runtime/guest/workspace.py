@@ -156,42 +156,40 @@ class Workspace:
 
     # --- paths -----------------------------------------------------------------------------------------------
 
-    def find(self, path: str, shown: object) -> Place:
+    def find(self, path: str, *shown: object) -> Place:
         """Follow a path.
 
         Args:
             path: it may begin at the root or at the current directory.
-            shown: the path as the program gave it, for errors.
+            shown: the path as the program gave it, for errors, or two of which it is one.
 
         Raises:
             OSError: a directory on the way does not exist or is a file, or a name is too long.
             UnicodeEncodeError: it could be no name of a file anywhere.
         """
         if not path:
-            raise failure(errno.ENOENT, shown)
+            raise failure(errno.ENOENT, *shown)
         if len(os.fsencode(path)) > PATH:
-            raise failure(errno.ENAMETOOLONG, shown)
+            raise failure(errno.ENAMETOOLONG, *shown)
         node: File | Directory | None = self._root if path[0] == "/" else self.current
         holder, name, slash = None, "", False
         for part in path.split("/"):
-            if part in {"", "."}:
+            if not part:
                 slash = True
                 continue
             if node is None:
-                raise failure(errno.ENOENT, shown)
+                raise failure(errno.ENOENT, *shown)
             if isinstance(node, File):
-                raise failure(errno.ENOTDIR, shown)
-            slash = False
-            if part == "..":
-                node, holder, name = node.parent, None, ""
+                raise failure(errno.ENOTDIR, *shown)
+            slash = part == "."
+            if slash or part == "..":
+                node, holder, name = node if slash else node.parent, None, ""
                 continue
             if len(part) > NAME or (not part.isascii() and len(os.fsencode(part)) > NAME):
-                raise failure(errno.ENAMETOOLONG, shown)
+                raise failure(errno.ENAMETOOLONG, *shown)
             holder, name = node, part
             node = node.entries.get(part)
-        if slash and isinstance(node, File):
-            raise failure(errno.ENOTDIR, shown)
-        return Place(node, None if path.endswith("/.") else holder, name, slash)
+        return Place(node, holder, name, slash)
 
     def node(self, path: str, shown: object) -> File | Directory:
         """What a path leads to.
@@ -199,10 +197,12 @@ class Workspace:
         Raises:
             OSError: nothing is there.
         """
-        found = self.find(path, shown).node
-        if found is None:
+        found = self.find(path, shown)
+        if found.node is None:
             raise failure(errno.ENOENT, shown)
-        return found
+        if found.slash and isinstance(found.node, File):
+            raise failure(errno.ENOTDIR, shown)
+        return found.node
 
     def directory(self, path: str, shown: object) -> Directory:
         """The directory that a path leads to.
@@ -234,8 +234,6 @@ class Workspace:
     def make_file(self, place: Place, mode: int, shown: object) -> File:
         """A new empty file where there is nothing."""
         holder = self._writable(place, shown)
-        if place.slash:
-            raise failure(errno.EISDIR, shown)
         self._check_count(shown)
         made = File()
         self._settle(made, mode)
@@ -263,7 +261,7 @@ class Workspace:
         if place.node is self._root:
             raise failure(errno.EBUSY, shown)
         if place.node is not None and place.holder is None:
-            raise failure(errno.EINVAL, shown)
+            raise failure(errno.ENOTEMPTY if path.rstrip("/").endswith("..") else errno.EINVAL, shown)
         holder, node = self._taken(place, shown)
         if node.entries:  # type: ignore[union-attr]  # not a file: see above
             raise failure(errno.ENOTEMPTY, shown)
@@ -274,50 +272,57 @@ class Workspace:
         place = self.find(path, shown)
         if isinstance(place.node, Directory):
             raise failure(errno.EISDIR, shown)
+        if place.node is not None and place.slash:
+            raise failure(errno.ENOTDIR, shown)
         holder, node = self._taken(place, shown)
         self._drop(holder, place.name, node)
 
     def rename(self, source: str, target: str, shown: tuple[object, object]) -> None:
         """Give a file or directory another name, in the place of what has that name."""
-        origin = self.find(source, shown[0])
-        goal = self.find(target, shown[1])
-        if origin.node is None:
-            raise failure(errno.ENOENT, *shown)
-        if origin.holder is None or (goal.node is not None and goal.holder is None):
-            raise failure(errno.EBUSY, *shown)
+        origin = self.find(source, *shown)
+        goal = self.find(target, *shown)
+        code = self._hindrance(origin, goal)
+        if code is not None:
+            raise failure(code, *shown)
         holder, node = self._taken(origin, *shown)
-        onto = goal.node
-        if onto is node:
+        if goal.node is node:
             return
-        if isinstance(node, Directory):
-            self._check_directory(node, goal, shown)
-        elif isinstance(onto, Directory):
-            raise failure(errno.EISDIR, *shown)
-        elif goal.slash:
-            raise failure(errno.ENOTDIR, *shown)
         new_holder = self._writable(goal, *shown)
-        if onto is not None:
+        if goal.node is not None:
             self._taken(goal, *shown)
-            self._drop(new_holder, goal.name, onto)
+            self._drop(new_holder, goal.name, goal.node)
         del holder.entries[origin.name]
         if isinstance(node, Directory):
             node.name, node.parent = goal.name, new_holder
         self._put(new_holder, goal.name, node)
         holder.modified = new_holder.modified
 
-    def _check_directory(self, node: Directory, goal: Place, shown: tuple[object, object]) -> None:
-        """Whether a directory may be moved there."""
-        if isinstance(goal.node, File):
-            raise failure(errno.ENOTDIR, *shown)
-        above = goal.holder
-        while above is not None and above is not self._root:
-            if above is node:
-                raise failure(errno.EINVAL, *shown)
-            above = above.parent
-        if goal.node is not None and goal.node.entries:
-            raise failure(errno.ENOTEMPTY, *shown)
-        if any(inside.fixed for _, inside in _files(node, "")):
-            raise failure(errno.EROFS, *shown)
+    def _hindrance(self, origin: Place, goal: Place) -> int | None:
+        """The error that one may not be renamed to the other; None where it may."""
+        node, onto = origin.node, goal.node
+        if origin.holder is None or goal.holder is None:
+            return errno.EBUSY
+        if node is None:
+            return errno.ENOENT
+        if isinstance(node, File) and (origin.slash or goal.slash):
+            return errno.ENOTDIR
+        if self._inside(goal.holder, node):
+            return errno.EINVAL
+        if self._inside(origin.holder, onto):
+            return errno.ENOTEMPTY
+        if isinstance(node, File):
+            return errno.EISDIR if isinstance(onto, Directory) else None
+        if isinstance(onto, File):
+            return errno.ENOTDIR
+        if onto is not None and onto is not node and onto.entries:
+            return errno.ENOTEMPTY
+        return errno.EROFS if any(inside.fixed for _, inside in _files(node, "")) else None
+
+    def _inside(self, directory: Directory | None, above: File | Directory | None) -> bool:
+        """Whether a directory is another one, or below it."""
+        while directory is not None and directory is not above:
+            directory = None if directory is self._root else directory.parent
+        return directory is not None
 
     def _writable(self, place: Place, *shown: object) -> Directory:
         """The directory in which something is to get a name."""

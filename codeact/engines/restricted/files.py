@@ -11,7 +11,7 @@ from codeact.engines.restricted.sealed import Sealed
 from codeact.engines.restricted.sizes import Sizes, length, plain
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.world import World
-from wasm_runtime.guest.descriptors import Descriptors, Opened
+from wasm_runtime.guest.descriptors import Descriptors
 from wasm_runtime.guest.streams import Kinds, Opener, Raw
 from wasm_runtime.guest.syscalls import Syscalls
 from wasm_runtime.guest.workspace import Place, Workspace
@@ -25,8 +25,13 @@ ERRORS = frozenset(
 """How text may be treated that cannot be encoded; others could be the host's own."""
 
 _LARGE = 100_000
-_LONGEST = 10
-"""Bytes that a character may become, where it is written as a name or a number."""
+_EXPANDING = frozenset({"xmlcharrefreplace", "backslashreplace", "namereplace"})
+_POSITION = (1 << 64) - 1
+"""The part of a place in text that is a place among bytes."""
+
+_CODED = 4
+_LONGEST = 100
+"""Bytes that a character may become: encoded, and written as its name or number."""
 
 
 class Files:
@@ -41,7 +46,7 @@ class Files:
     def __init__(self, world: World, sizes: Sizes, text: Text) -> None:
         meter = world.meter
         self.workspace: Workspace = _Workspace(world, meter)
-        descriptors = _Descriptors(self.workspace, world.write, meter)
+        descriptors = Descriptors(self.workspace, world.write)
         self.calls = Syscalls(self.workspace, descriptors)
         self.kinds = _make_kinds(self.calls, meter, sizes, text, most=world.limits.workspace + 1)
         self._opener = Opener(self.workspace, self.kinds)
@@ -73,27 +78,18 @@ class Files:
 
 
 class _Workspace(Workspace):
-    """A workspace in which following a path is work."""
+    """A workspace in which following a path is work.
+
+    Reading and writing is none: streams do it when they are collected too, at any time.
+    """
 
     def __init__(self, world: World, meter: Meter) -> None:
         super().__init__(world.now, size=world.limits.workspace, files=world.limits.files)
         self._meter = meter
 
-    def find(self, path: str, shown: object) -> Place:
+    def find(self, path: str, *shown: object) -> Place:
         self._meter.tick()
-        return super().find(path, shown)
-
-
-class _Descriptors(Descriptors):
-    """Descriptors whose use is work."""
-
-    def __init__(self, workspace: Workspace, write: Callable[[str], object], meter: Meter) -> None:
-        super().__init__(workspace, write)
-        self._meter = meter
-
-    def opened(self, number: int) -> Opened:
-        self._meter.tick()
-        return super().opened(number)
+        return super().find(path, *shown)
 
 
 def _make_kinds(calls: Syscalls, meter: Meter, sizes: Sizes, text: Text, *, most: int) -> Kinds:  # noqa: C901 - classes
@@ -125,27 +121,25 @@ def _make_kinds(calls: Syscalls, meter: Meter, sizes: Sizes, text: Text, *, most
         size = plain(size)
         return min(size, most) if isinstance(size, int) else size
 
-    class BufferedReader(Lines, io.BufferedReader):
-        def __init__(self, raw: Any, buffer_size: Any) -> None:
+    class Buffered(Lines):
+        def __init__(self, raw: Any, buffer_size: Any = io.DEFAULT_BUFFER_SIZE) -> None:
             sizes.take(buffer_size)
-            super().__init__(raw, buffer_size)
+            super().__init__(raw, buffer_size)  # type: ignore[call-arg]  # the class beside this one
 
+        def __repr__(self) -> str:
+            return f"<_io.{type(self).__name__} name={getattr(self, 'name', None)!r}>"
+
+    class BufferedReader(Buffered, io.BufferedReader):
         def read(self, size: Any = -1, /) -> bytes:
             return super().read(bounded(size))
 
         def read1(self, size: Any = -1, /) -> bytes:
             return super().read1(bounded(size))
 
-    class BufferedWriter(Lines, io.BufferedWriter):
-        def __init__(self, raw: Any, buffer_size: Any) -> None:
-            sizes.take(buffer_size)
-            super().__init__(raw, buffer_size)
+    class BufferedWriter(Buffered, io.BufferedWriter):
+        pass
 
-    class BufferedRandom(Lines, io.BufferedRandom):
-        def __init__(self, raw: Any, buffer_size: Any) -> None:
-            sizes.take(buffer_size)
-            super().__init__(raw, buffer_size)
-
+    class BufferedRandom(Buffered, io.BufferedRandom):
         def read(self, size: Any = -1, /) -> bytes:
             return super().read(bounded(size))
 
@@ -167,12 +161,27 @@ def _make_kinds(calls: Syscalls, meter: Meter, sizes: Sizes, text: Text, *, most
 
         def write(self, s: str, /) -> int:
             if type(s) is not str or len(s) > _LARGE:
-                sizes.take(length(s) * _LONGEST)
+                sizes.take(length(s) * (_LONGEST if self.errors in _EXPANDING else _CODED))
             return super().write(s)
+
+        def seek(self, cookie: int, whence: int = 0, /) -> int:
+            sizes.take(plain(cookie) & _POSITION)
+            return super().seek(cookie, whence)
+
+        def detach(self) -> Any:
+            if foreign(self):
+                # Some interpreters lose their way when it happens in the middle of reading or writing.
+                msg = "detach"
+                raise io.UnsupportedOperation(msg)
+            return super().detach()
 
         def reconfigure(self, *, encoding: Any = None, errors: Any = None, **named: Any) -> None:
             encoding, errors = judged(encoding, errors)
             super().reconfigure(encoding=encoding, errors=errors, **named)
+
+    def foreign(stream: Any) -> bool:
+        """Whether what is below it could be written by the program, and call back."""
+        return not isinstance(stream.buffer, (Buffered, io.BytesIO))
 
     def judged(encoding: Any, errors: Any) -> tuple[Any, Any]:
         encoding, errors = plain(encoding), plain(errors)

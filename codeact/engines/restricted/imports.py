@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from codeact.engines.restricted.library import MODULES, PACKAGES, SHARED, Parts, make
-from codeact.engines.restricted.library.elsewhere import INSTEAD
+from codeact.engines.restricted.library.elsewhere import INSTEAD, NAMES
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.world import World
@@ -72,7 +72,9 @@ def _module(name: str, names: dict[str, Any], load: Callable[[str], ModuleType])
             return public
         if key in inner:
             return load(f"{name}.{key}")
-        msg = f"module {name!r} has no {key!r} in this sandbox{_meant(key, (*public, *inner))}"
+        reason = NAMES.get(f"{name}.{key}")
+        meant = f"; {reason}" if reason else _meant(key, (*public, *inner))
+        msg = f"module {name!r} has no {key!r} in this sandbox{meant}"
         raise AttributeError(msg, name=key)
 
     module.__dict__.update(names, __getattr__=missing)

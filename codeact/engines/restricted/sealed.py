@@ -45,7 +45,8 @@ class Sealed:
         raise TypeError(msg)
 
     def __repr__(self) -> str:
-        return f"<class '{self.__name__}'>"
+        home = self._real.__module__
+        return f"<class '{self.__name__}'>" if home == "builtins" else f"<class '{home}.{self.__name__}'>"
 
 
 class Making(Sealed):

@@ -21,6 +21,7 @@ from wasm_runtime.guest.unawaited import Ledger
 
 if TYPE_CHECKING:
     from codeact.engines.restricted.files import Files
+    from codeact.engines.restricted.library.sources import Sources
 
 receiver_of_super: Any = super.__dict__["__self__"].__get__
 _class_dict: Any = type.__dict__["__dict__"].__get__
@@ -50,6 +51,7 @@ class World:
         make_files: makes its files, when they are first asked for.
         made_files: the same, once they are made.
         texts: the texts of its programs, by the names of their files.
+        sources: its modules that are made from the library's text, once there are any.
     """
 
     module = "__main__"
@@ -75,6 +77,7 @@ class World:
         self.texts: dict[str, str] = {}
         self.decimals = Context(28, ROUND_HALF_EVEN, -EXPONENT, EXPONENT, 1, 0, [], _TRAPS)
         self.made_files: Files | None = None
+        self.sources: Sources | None = None
         self._chance: Random | None = None
         self._seed = b""
         self._started = 0.0

@@ -1,17 +1,15 @@
-"""`struct`, `array`, `codecs` and `io`: bytes and text in memory, within the size of one operation."""
+"""`struct`, `array` and `codecs`: bytes and text in memory, within the size of one operation."""
 
 from __future__ import annotations
 
 import array
 import codecs
-import io
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.sizes import Sizes, plain
-from codeact.engines.restricted.text import Text
 
 _ITEM = 40
 """Bytes that a number takes in a list, its place included."""
@@ -154,39 +152,3 @@ def make_codecs(parts: Parts) -> dict[str, Any]:
         "decode": judged("decode", codecs.decode),
         "encode": judged("encode", codecs.encode),
     }
-
-
-def make_io(parts: Parts) -> dict[str, Any]:
-    """The names of `io` that are in memory."""
-    return {
-        **take("io", "BytesIO DEFAULT_BUFFER_SIZE SEEK_CUR SEEK_END SEEK_SET StringIO UnsupportedOperation"),
-        "TextIOWrapper": text_stream(parts.sizes, parts.text),
-    }
-
-
-def text_stream(sizes: Sizes, text: Text) -> Any:
-    """`io.TextIOWrapper` over bytes in memory."""
-
-    class TextIOWrapper(io.TextIOWrapper):
-        def __init__(self, buffer: Any, encoding: Any = None, *args: Any, **named: Any) -> None:
-            if not isinstance(buffer, io.BytesIO):
-                msg = f"TextIOWrapper needs an io.BytesIO here, not {type(buffer).__name__}"
-                raise TypeError(msg)
-            encoding = encoding or "utf-8"
-            text.judge_encoding(encoding)
-            super().__init__(buffer, encoding, *args, **named)
-
-        def reconfigure(self, **named: Any) -> None:
-            text.judge_encoding(named.get("encoding") or "utf-8")
-            super().reconfigure(**named)
-
-        def seek(self, cookie: int, whence: int = 0, /) -> int:
-            sizes.take(cookie & _POSITION)
-            return super().seek(cookie, whence)
-
-    TextIOWrapper.__module__, TextIOWrapper.__qualname__ = "io", "TextIOWrapper"
-    return TextIOWrapper
-
-
-_POSITION = (1 << 64) - 1
-"""The part of a cookie of TextIOWrapper that is a place in its buffer."""

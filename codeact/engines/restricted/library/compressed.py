@@ -1,9 +1,7 @@
-"""`zlib` and `gzip`: a little can stand for very much, so it is unpacked piece by piece."""
+"""`zlib`: a little can stand for very much, so it is unpacked piece by piece."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import zlib
 from typing import Any
 
@@ -42,19 +40,17 @@ class _Unpacked:
 
     def decompress(self, data: Any, max_length: int = 0) -> bytes:
         """Unpack some more."""
-        if max_length:
-            self._parts.sizes.take(max_length)
-            return bytes(self._real.decompress(data, max_length))
         made: list[bytes] = []
         size = 0
-        while True:
+        while not max_length or size < max_length:
             self._parts.world.meter.tick()
-            made.append(self._real.decompress(data, _PIECE))
+            made.append(self._real.decompress(data, min(_PIECE, max_length - size) if max_length else _PIECE))
             size += len(made[-1])
             self._parts.sizes.take(size)
             data = self._real.unconsumed_tail
             if not data:
-                return b"".join(made)
+                break
+        return b"".join(made)
 
     def flush(self, length: int = 16384) -> bytes:
         """Unpack what is left."""
@@ -90,81 +86,4 @@ def make_zlib(parts: Parts) -> dict[str, Any]:
         ),
         "decompress": decompress,
         "decompressobj": decompressobj,
-    }
-
-
-def make_gzip(parts: Parts) -> dict[str, Any]:
-    """The names of `gzip`."""
-
-    def compress(data: Any, compresslevel: int = 9, *, mtime: Any = None) -> bytes:
-        return gzip.compress(data, compresslevel, mtime=parts.world.now() // _NANO if mtime is None else mtime)
-
-    def decompress(data: Any) -> bytes:
-        made: list[bytes] = []
-        data = bytes(data)
-        while data:
-            if data[:2] != b"\x1f\x8b":
-                msg = f"Not a gzipped file ({data[:2]!r})"
-                raise gzip.BadGzipFile(msg)
-            inside = _Unpacked(parts, zlib.decompressobj(_GZIP))
-            made.append(inside.decompress(data))
-            if not inside.eof:
-                msg = "Compressed file ended before the end-of-stream marker was reached"
-                raise EOFError(msg)
-            parts.sizes.take(sum(map(len, made)))
-            data = inside.unused_data.lstrip(b"\0")
-        return b"".join(made)
-
-    class GzipFile(io.BytesIO):
-        """The whole of it in memory: unpacked when it is opened, packed when it is closed."""
-
-        def __init__(
-            self, filename: Any = None, mode: Any = None, compresslevel: int = 9, fileobj: Any = None, mtime: Any = None
-        ) -> None:
-            mode = (mode or "rb").replace("b", "") + "b"
-            self._file = opened(filename, mode) if fileobj is None else fileobj
-            self._ours = fileobj is None
-            self._how = None if mode[0] == "r" else (compresslevel, mtime)
-            super().__init__(decompress(self._file.read()) if self._how is None else b"")
-
-        def write(self, data: Any, /) -> int:
-            if self._how is None:
-                raise OSError(9, "write() on read-only GzipFile object")
-            return super().write(data)
-
-        def close(self) -> None:
-            if self.closed:
-                return
-            made = self.getvalue()
-            super().close()
-            if self._how is not None:
-                self._file.write(compress(made, self._how[0], mtime=self._how[1]))
-            if self._ours:
-                self._file.close()
-
-    def opened(path: Any, mode: str) -> Any:
-        return parts.world.builtins["open"](path, mode)
-
-    def open(
-        filename: Any,
-        mode: str = "rb",
-        compresslevel: int = 9,
-        encoding: Any = None,
-        errors: Any = None,
-        newline: Any = None,
-    ) -> Any:
-        of_bytes = mode.replace("t", "")
-        named = hasattr(filename, "read") or hasattr(filename, "write")
-        made = (
-            GzipFile(None, of_bytes, compresslevel, filename) if named else GzipFile(filename, of_bytes, compresslevel)
-        )
-        return parts.load("io").TextIOWrapper(made, encoding, errors, newline) if "t" in mode else made
-
-    GzipFile.__module__, GzipFile.__qualname__ = "gzip", "GzipFile"
-    return {
-        **take("gzip", "BadGzipFile"),
-        "GzipFile": GzipFile,
-        "compress": compress,
-        "decompress": decompress,
-        "open": open,
     }

@@ -94,3 +94,17 @@ INSTEAD: dict[str, str] = {
     "xml.sax": _XML,
     "xmlrpc": NETWORK,
 }
+
+_ENVIRONMENT = "there are no environment variables here; the data comes from the tools"
+_HOME = "there is no home directory; the workspace is the current directory"
+
+NAMES: dict[str, str] = {
+    "os.environ": _ENVIRONMENT,
+    "os.environb": _ENVIRONMENT,
+    "os.getenv": _ENVIRONMENT,
+    "os.putenv": _ENVIRONMENT,
+    "os.path.expandvars": _ENVIRONMENT,
+    "os.path.expanduser": _HOME,
+    **dict.fromkeys(("os.fork", "os.kill", "os.popen", "os.system", "os.getppid"), _PROCESSES),
+}
+"""Names of modules that are there, which are not in them here, with the reason."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from enum import EnumMeta
+from importlib import import_module
 from types import new_class
 from typing import Any
 
@@ -120,10 +121,17 @@ def _plain(module: str) -> Callable[[], dict[str, Any]]:
     return lambda: take(module, _NAMES[module])
 
 
+def _whole(module: str) -> Callable[[], dict[str, Any]]:
+    """All of a module that holds nothing but numbers, and functions of numbers."""
+    return lambda: {name: value for name, value in vars(import_module(module)).items() if name[0] != "_"}
+
+
 SHARED: dict[str, Callable[[], dict[str, Any]]] = {
     **{name: _plain(name) for name in _NAMES},
     "abc": _abc,
     "enum": _enum,
+    "errno": _whole("errno"),
+    "stat": _whole("stat"),
     "statistics": _statistics,
 }
 """How each is made, when it is first imported in the process."""
