@@ -83,7 +83,7 @@ PARCELS: dict[str, str] = {
 
 @pytest.mark.parametrize("case", PARCELS)
 def test_forged_files_are_no_more_than_a_failed_program(case: str) -> None:
-    head = '{"finished": true, "bound": [], "unbound": [], "exit": null, "fault": null}\\n1\\n'
+    head = '{"finished": true, "bound": [], "unbound": [], "unawaited": [], "exit": null, "fault": null}\\n1\\n'
     program = f"import sys\nsys.modules['guest.exchange']._reply = lambda *_: '{head}' + {PARCELS[case]}\n1"
     result = Sandbox(limits=Limits(timeout=20)).run(program)
     assert result.error is not None
@@ -92,7 +92,7 @@ def test_forged_files_are_no_more_than_a_failed_program(case: str) -> None:
 
 
 def test_a_digest_is_the_hosts() -> None:
-    head = '{"finished": true, "bound": [], "unbound": [], "exit": null, "fault": null}\\n1\\n'
+    head = '{"finished": true, "bound": [], "unbound": [], "unawaited": [], "exit": null, "fault": null}\\n1\\n'
     program = f"import sys\nsys.modules['guest.exchange']._reply = lambda *_: '{head}4\\0a\\0' + '1\\0x'\n1"
     (file,) = Sandbox().run(program).files
     assert (file.path, file.data, file.digest) == ("a", b"x", hashlib.sha256(b"x").hexdigest())
