@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections import deque
+from collections.abc import Hashable
+from contextlib import suppress
+from types import BuiltinFunctionType, CodeType, FrameType, ModuleType, SimpleNamespace, TracebackType
+
 import pytest
 
 from codeact.engines.restricted.library import MODULES, SHARED
+from codeact.engines.restricted.meter import Stopped
+from codeact.engines.restricted.names import Sort, sort
+from codeact.limits import Limits
+from tests.restricted.conftest import House
 
 GIVES = {
     "math": (
@@ -153,3 +163,96 @@ def test_chance_is_the_world_s_own(run):
 )
 def test_what_is_missing_names_what_is_there(run, program, text):
     assert text in run(program).fault.message
+
+
+SAMPLES = {
+    "array": "m.array('i')",
+    "calendar": "[m.TextCalendar(), m.HTMLCalendar()]",
+    "collections": "[m.Counter(), m.deque(), m.ChainMap(), m.defaultdict(), m.UserDict(), m.UserList()]",
+    "concurrent.futures": "[m.ThreadPoolExecutor(), m.Future()]",
+    "configparser": "[m.ConfigParser(), m.RawConfigParser()]",
+    "contextlib": "[m.ExitStack(), m.nullcontext(), m.redirect_stdout(None), m.suppress()]",
+    "csv": "[m.Sniffer(), m.reader(['a']), m.DictReader(['a']), m.get_dialect('excel')]",
+    "datetime": "[m.datetime.now(), m.date.today(), m.timedelta(1), m.timezone.utc]",
+    "decimal": "[m.Decimal(1), m.getcontext()]",
+    "difflib": "[m.SequenceMatcher(None, 'a', 'b'), m.Differ(), m.HtmlDiff()]",
+    "fractions": "m.Fraction(1)",
+    "functools": "[m.partial(print), m.lru_cache(print), m.singledispatch(print), m.partialmethod(print)]",
+    "graphlib": "m.TopologicalSorter()",
+    "hashlib": "[m.sha256(), m.shake_128(), m.blake2b()]",
+    "hmac": "m.new(b'', b'', 'sha256')",
+    "html.parser": "m.HTMLParser()",
+    "inspect": "m.signature(lambda a: 1)",
+    "io": "[m.StringIO(), m.BytesIO(), m.TextIOWrapper(m.BytesIO())]",
+    "ipaddress": "[m.ip_address('1.2.3.4'), m.ip_network('10.0.0.0/8'), m.ip_interface('1.2.3.4/8')]",
+    "itertools": "[m.count(), m.chain(), m.product('a'), m.tee('a')]",
+    "json": "[m.JSONEncoder(), m.JSONDecoder()]",
+    "logging": "[m.getLogger('x'), m.StreamHandler(), m.Formatter(), m.makeLogRecord({}), m.root.manager]",
+    "operator": "[m.itemgetter(1), m.attrgetter('a'), m.methodcaller('a')]",
+    "pprint": "m.PrettyPrinter()",
+    "queue": "[m.Queue(), m.PriorityQueue(), m.SimpleQueue()]",
+    "random": "[m.Random(), m.SystemRandom()]",
+    "re": "[m.compile('a'), m.match('a', 'a')]",
+    "sched": "m.scheduler()",
+    "shlex": "m.shlex('a')",
+    "statistics": "[m.NormalDist(), m.linear_regression([1, 2], [1, 2])]",
+    "string": "[m.Formatter(), m.Template('$a')]",
+    "struct": "m.Struct('i')",
+    "sys": "[m.stdout, m.stdin]",
+    "textwrap": "m.TextWrapper()",
+    "threading": "[m.Lock(), m.RLock(), m.Condition(), m.Event(), m.Thread(), m.local(), m.Semaphore()]",
+    "types": "[m.SimpleNamespace(), m.MappingProxyType({})]",
+    "typing": "[m.List[int], m.Optional[int], m.TypeVar('T'), m.Generic]",
+    "urllib.parse": "m.urlparse('http://x')",
+    "uuid": "m.uuid4()",
+    "warnings": "m.catch_warnings()",
+    "weakref": "[m.WeakValueDictionary(), m.WeakSet()]",
+    "xml.etree.ElementTree": "[m.fromstring('<a><b/></a>'), m.XMLParser(), m.TreeBuilder(), m.QName('a'), m.XMLPullParser()]",
+    "zlib": "[m.compressobj(), m.decompressobj()]",
+    "zoneinfo": "m.ZoneInfo('UTC')",
+}
+"""Objects of each module, beside what is in it."""
+
+MUTABLE = (dict, list, set, bytearray, deque, SimpleNamespace)
+MACHINERY = (ModuleType, FrameType, CodeType, TracebackType, re.Pattern)
+POWERS = frozenset(
+    {open, exec, eval, compile, __import__, getattr, setattr, delattr, globals, locals, vars, input, type}
+)
+
+
+def reached(name: str) -> dict[int, tuple[str, object]]:
+    """What plain attributes and items lead to, from a module in a fresh world: what a program need not be granted."""
+    house = House(Limits(), 60.0)
+    instance = house.open()
+    outcome = house.run(instance, f"import {name} as m\ns = {SAMPLES.get(name, 'None')}")
+    assert outcome.fault is None, outcome.fault
+    names = instance._world.globals
+    pending = [(name, names["m"]), (f"{name}!", names["s"])]
+    found: dict[int, tuple[str, object]] = {}
+    while pending:
+        path, value = pending.pop()
+        if id(value) in found or path.count(".") > 9:
+            continue
+        found[id(value)] = path, value
+        for key in dir(value):
+            if sort(key) in {Sort.FREE, Sort.GUARDED}:
+                with suppress(Exception, Stopped):
+                    pending.append((f"{path}.{key}", getattr(value, key)))
+        if isinstance(value, (list, tuple, set, frozenset)) and len(value) < 300:
+            pending += [(f"{path}[]", item) for item in value]
+        if isinstance(value, dict) and len(value) < 300:
+            pending += [(f"{path}[{key!r}]", item) for key, item in value.items()]
+    return found
+
+
+@pytest.mark.parametrize("name", sorted({*SHARED, *MODULES} - {"__future__"}))
+def test_nothing_leads_to_machinery_or_to_what_worlds_would_share(name):
+    one, other = reached(name), reached(name)
+    for number, (path, value) in one.items():
+        assert path == name or not isinstance(value, MACHINERY), path
+        assert not (
+            isinstance(value, Hashable) and isinstance(value, (BuiltinFunctionType, type)) and value in POWERS
+        ), path
+        shared = number in other and other[number][1] is value
+        assert not (shared and isinstance(value, MUTABLE)), path
+        assert not (shared and hasattr(value, "cache_clear")), path

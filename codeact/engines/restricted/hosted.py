@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import datetime as dt
+from array import array
 from collections.abc import Callable
 from functools import partial
 from random import Random
@@ -67,6 +68,12 @@ def make_hosted(world: World) -> Callable[[str, Any], Any]:
             function = value.__func__ if kind is MethodType else value
             if type(function) is FunctionType and function.__module__ == "statistics":
                 return partial(samples, value.__self__) if kind is MethodType else samples
+        elif name == "buffer_info" and (
+            (isinstance(value, BuiltinMethodType) and isinstance(value.__self__, array))
+            or (kind is MethodDescriptorType and value.__objclass__ is array)
+        ):
+            msg = f"{name} cannot be used: addresses are not shown"
+            raise AttributeError(msg)
         elif name == "clear_cache" and isinstance(value, BuiltinMethodType):
             msg = f"{name} cannot be used: the cache is everyone's"
             raise AttributeError(msg)

@@ -66,7 +66,7 @@ SIZED = frozenset(
 GUARDED = frozenset({*SIZED, "format", "format_map", "decode", "elements", "mro", "obj", "register"})
 """Plain names for which the object decides."""
 
-HOSTED = frozenset({"timestamp", "astimezone", "strftime", "samples", "clear_cache"})
+HOSTED = frozenset({"buffer_info", "timestamp", "astimezone", "strftime", "samples", "clear_cache"})
 """Plain names that a pattern may read too, of methods that would ask the host for what the world has of its own."""
 
 OPERATIONS = frozenset(

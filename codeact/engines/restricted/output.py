@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from codeact.engines.restricted.world import World
 
@@ -10,11 +11,16 @@ from codeact.engines.restricted.world import World
 class Output:
     """`sys.stdout`, `sys.stderr`, and where `print` writes: one door for both."""
 
-    __slots__ = ("_instead", "_world")
+    __slots__ = ("_door", "_instead", "_number")
 
     def __init__(self, world: World) -> None:
-        self._world = world
+        self._door: Callable[[str], None] = lambda text: world.write(text)  # noqa: PLW0108 - looked up at each call
+        self._number: Callable[[], int] = lambda: world.number
         self._instead: list[tuple[int, Any]] = []
+
+    def __init_subclass__(cls) -> NoReturn:
+        msg = "the streams of sys cannot be subclassed"
+        raise TypeError(msg)
 
     def write(self, text: str) -> int:
         """Print text."""
@@ -24,12 +30,12 @@ class Output:
                 raise TypeError(msg)
             text = str.__str__(text)
         # What an earlier program has left in the way is none of this one's business.
-        if self._instead and self._instead[-1][0] == self._world.number:
+        if self._instead and self._instead[-1][0] == self._number():
             target = self._instead[-1][1]
             if target is not None:
                 target.write(text)
         else:
-            self._world.write(text)
+            self._door(text)
         return len(text)
 
     def writelines(self, lines: Any) -> None:
@@ -59,7 +65,7 @@ class Output:
 
 def divert(output: Output, target: Any) -> None:
     """Let it go into another file."""
-    output._instead.append((output._world.number, target))  # noqa: SLF001 - no method, a program could call it
+    output._instead.append((output._number(), target))  # noqa: SLF001 - no method, a program could call it
 
 
 def restore(output: Output) -> None:

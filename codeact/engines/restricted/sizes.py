@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import UserDict, UserList, UserString, deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import chain
-from operator import index
-from types import FunctionType, SimpleNamespace
+from operator import index, itemgetter
+from types import FunctionType, GenericAlias, MappingProxyType, SimpleNamespace, UnionType
 from typing import Any, NoReturn
 
 INT_BITS = 1 << 21
@@ -21,6 +23,7 @@ EXPONENT = 100_000
 """The largest exponent of a Decimal: writing one out as an integer takes time with the square of it."""
 
 _DEEP = 200
+_NUMBER = 24  # characters of a number in an array
 _FRACTION = 16  # a product is brought to its lowest terms, with the square of its size
 _HEADER = 80
 _WORK = 1_000_000_000
@@ -29,9 +32,12 @@ _LEAVES = frozenset({int, float, bool, type(None), str, bytes, bytearray, list, 
 _ATOMS = _NUMERIC | {str, bytes}
 _NESTING: tuple[Any, ...] = (list, tuple, set, frozenset, deque)
 _VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+_SHOWING: tuple[Any, ...] = (
+    UserList, UserDict, SimpleNamespace, partial, slice, itemgetter, MappingProxyType, GenericAlias, UnionType
+)  # fmt: skip
 _TEXTS = (str, bytes, bytearray)
-REPEATED = (UserList, UserString, str, bytes, bytearray, list, tuple, deque)
-_SEQUENCES = (str, bytes, bytearray, list, tuple, deque)
+REPEATED = (UserList, UserString, str, bytes, bytearray, list, tuple, deque, array)
+_SEQUENCES = (str, bytes, bytearray, list, tuple, deque, array)
 
 
 class Sizes:
@@ -212,6 +218,8 @@ def _spread(level: list[Any], parts: list[Any]) -> int:
         group = level if len(kinds) == 1 else [item for item in level if type(item) is kind]
         if issubclass(kind, _TEXTS):
             total += sum(map(length, group)) if kind not in (str, bytes) else sum(map(len, group))
+        elif issubclass(kind, array):
+            total += _NUMBER * sum(map(array.__len__, group))
         elif issubclass(kind, dict):
             parts += chain.from_iterable(map(dict.keys, group))
             parts += chain.from_iterable(map(dict.values, group))
@@ -219,7 +227,7 @@ def _spread(level: list[Any], parts: list[Any]) -> int:
             parts += chain.from_iterable(map(BaseException.args.__get__, group))  # type: ignore[attr-defined]
         elif kind in _VIEWS:
             parts += chain.from_iterable(group)
-        elif issubclass(kind, (UserList, UserDict, SimpleNamespace, slice)):
+        elif issubclass(kind, _SHOWING):
             parts += chain.from_iterable(map(_fields, group))
         elif hasattr(kind, "__dataclass_fields__"):
             parts += chain.from_iterable(map(_shown, group))
@@ -231,10 +239,17 @@ def _spread(level: list[Any], parts: list[Any]) -> int:
     return total
 
 
-def _fields(value: Any) -> list[Any]:
-    if isinstance(value, slice):
-        return [value.start, value.stop, value.step]
-    return list(object.__getattribute__(value, "__dict__").values())
+def _fields(value: Any) -> Any:
+    """What a value that is no container shows of others."""
+    if isinstance(value, (UserList, UserDict, SimpleNamespace)):
+        return object.__getattribute__(value, "__dict__").values()
+    if isinstance(value, partial):
+        return partial.__reduce__(value)[2][:3]
+    if isinstance(value, (slice, itemgetter)):
+        return value.__reduce__()[1]
+    if isinstance(value, MappingProxyType):
+        return chain.from_iterable(value.items())
+    return value.__args__
 
 
 def _shown(value: Any) -> list[Any]:

@@ -16,7 +16,6 @@ from codeact.engines.restricted.library.shared import SHARED
 __all__ = ["MODULES", "PACKAGES", "SHARED", "Parts", "make"]
 
 MODULES: dict[str, str] = {
-    "array": "buffers",
     "ast": "mirror",
     "asyncio": "concurrency",
     "calendar": "clock",

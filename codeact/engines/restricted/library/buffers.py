@@ -1,15 +1,13 @@
-"""`struct`, `array` and `codecs`: bytes and text in memory, within the size of one operation."""
+"""`struct` and `codecs`: bytes and text in memory, within the size of one operation."""
 
 from __future__ import annotations
 
-import array
 import codecs
 import struct
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 from codeact.engines.restricted.library.parts import Parts, take
-from codeact.engines.restricted.sizes import Sizes, plain
 
 _ITEM = 40
 """Bytes that a number takes in a list, its place included."""
@@ -65,71 +63,6 @@ def make_struct(parts: Parts) -> dict[str, Any]:
         "unpack": lambda format, buffer, /: Struct(format).unpack(buffer),
         "unpack_from": lambda format, /, buffer, offset=0: Struct(format).unpack_from(buffer, offset),
     }
-
-
-def make_array(parts: Parts) -> dict[str, Any]:
-    """The names of `array`."""
-    kind = _array(parts.sizes)
-    return {"array": kind, "ArrayType": kind, "typecodes": array.typecodes}
-
-
-def _array(sizes: Sizes) -> type:
-    """`array.array`: what makes a larger one is judged, and every array is of this class."""
-    real: Any = array.array
-
-    class Array(real):  # type: ignore[misc]
-        def _own(self, made: Any) -> Any:
-            return Array(made.typecode, made) if type(made) is real else made
-
-        def _judge(self, more: int) -> None:
-            sizes.take((len(self) + more) * self.itemsize)
-
-        def _repeated(self, times: Any) -> Any:
-            times = plain(times)
-            if isinstance(times, int):
-                self._judge(len(self) * times)
-            return times
-
-        def __add__(self, other: Any) -> Any:
-            self._judge(len(other))
-            return self._own(super().__add__(other))
-
-        def __iadd__(self, other: Any) -> Any:
-            self._judge(len(other))
-            return super().__iadd__(other)
-
-        def __mul__(self, times: Any) -> Any:
-            return self._own(super().__mul__(self._repeated(times)))
-
-        __rmul__ = __mul__
-
-        def __imul__(self, times: Any) -> Any:
-            return super().__imul__(self._repeated(times))
-
-        def __getitem__(self, index: Any) -> Any:
-            return self._own(super().__getitem__(index))
-
-        def __copy__(self) -> Any:
-            return Array(self.typecode, self)
-
-        def __deepcopy__(self, _memo: Any) -> Any:
-            return Array(self.typecode, self)
-
-        def __repr__(self) -> str:
-            sizes.take(_ITEM * len(self))
-            return str(super().__repr__())
-
-        def extend(self, items: Any) -> None:
-            self._judge(len(items) if isinstance(items, real) else 0)
-            super().extend(items)
-
-        def buffer_info(self) -> NoReturn:
-            msg = "addresses are not shown here; len(x) and x.itemsize give the size"
-            raise AttributeError(msg)
-
-    Array.__name__ = Array.__qualname__ = "array"
-    Array.__module__ = "array"
-    return Array
 
 
 def make_codecs(parts: Parts) -> dict[str, Any]:

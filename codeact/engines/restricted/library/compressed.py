@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 from codeact.engines.restricted.library.parts import Parts, take
 
 _PIECE = 1 << 20
-_GZIP = 31
-"""zlib's number for the format of gzip."""
-
-_NANO = 1_000_000_000
 
 
 class _Unpacked:
     """What `zlib.decompressobj` gives."""
 
-    __slots__ = ("_parts", "_real")
+    __slots__ = ("_judge", "_real")
 
-    def __init__(self, parts: Parts, real: Any) -> None:
-        self._parts = parts
+    def __init__(self, judge: Callable[[int], None], real: Any) -> None:
+        self._judge = judge
         self._real = real
 
     @property
@@ -43,31 +40,40 @@ class _Unpacked:
         made: list[bytes] = []
         size = 0
         while not max_length or size < max_length:
-            self._parts.world.meter.tick()
-            made.append(self._real.decompress(data, min(_PIECE, max_length - size) if max_length else _PIECE))
+            most = min(_PIECE, max_length - size) if max_length else _PIECE
+            made.append(self._real.decompress(data, most))
             size += len(made[-1])
-            self._parts.sizes.take(size)
+            self._judge(size)
             data = self._real.unconsumed_tail
-            if not data:
+            if len(made[-1]) < most and not data:  # a whole piece may not have been all that was there
                 break
         return b"".join(made)
 
     def flush(self, length: int = 16384) -> bytes:
         """Unpack what is left."""
-        self._parts.sizes.take(length)
+        self._judge(length)
         return self.decompress(self._real.unconsumed_tail) + bytes(self._real.flush(length))
 
     def copy(self) -> _Unpacked:
         """The same, where it is now."""
-        return _Unpacked(self._parts, self._real.copy())
+        return _Unpacked(self._judge, self._real.copy())
+
+
+def _judging(parts: Parts) -> Callable[[int], None]:
+    def judge(size: int) -> None:
+        parts.world.meter.tick()
+        parts.sizes.take(size)
+
+    return judge
 
 
 def make_zlib(parts: Parts) -> dict[str, Any]:
     """The names of `zlib`."""
+    judge = _judging(parts)
 
     def decompress(data: Any, /, wbits: int = zlib.MAX_WBITS, bufsize: int = zlib.DEF_BUF_SIZE) -> bytes:
         del bufsize
-        inside = _Unpacked(parts, zlib.decompressobj(wbits))
+        inside = _Unpacked(judge, zlib.decompressobj(wbits))
         made = inside.decompress(data)
         if not inside.eof:
             msg = "Error -5 while decompressing data: incomplete or truncated stream"
@@ -75,7 +81,7 @@ def make_zlib(parts: Parts) -> dict[str, Any]:
         return made
 
     def decompressobj(wbits: int = zlib.MAX_WBITS, *zdict: Any) -> _Unpacked:
-        return _Unpacked(parts, zlib.decompressobj(wbits, *zdict))
+        return _Unpacked(judge, zlib.decompressobj(wbits, *zdict))
 
     return {
         **take(

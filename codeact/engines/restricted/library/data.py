@@ -142,8 +142,10 @@ def make_copy(parts: Parts) -> dict[str, Any]:
     return {"copy": copy.copy, "deepcopy": deepcopy, "Error": copy.Error}
 
 
-def make_weakref(_parts: Parts) -> dict[str, Any]:
+def make_weakref(parts: Parts) -> dict[str, Any]:
     """The names of `weakref`, without what runs when something is gone: that may be after the run."""
+    sealed: dict[Any, Any] = {kind: Sealed(kind) for kind in (weakref.ReferenceType, weakref.KeyedRef)}
+    parts.world.stand_ins.update(sealed)
 
     def ref(obj: Any, callback: Any = None, /) -> Any:
         if callback is not None:
@@ -151,4 +153,8 @@ def make_weakref(_parts: Parts) -> dict[str, Any]:
             raise TypeError(msg)
         return weakref.ref(obj)
 
-    return {**take("weakref", "WeakKeyDictionary WeakSet WeakValueDictionary getweakrefcount"), "ref": ref}
+    return {
+        **take("weakref", "WeakKeyDictionary WeakSet WeakValueDictionary getweakrefcount"),
+        "ReferenceType": sealed[weakref.ReferenceType],
+        "ref": ref,
+    }

@@ -27,6 +27,7 @@ INSTEAD: dict[str, str] = {
     "builtins": "call the builtin by its name",
     "code": _CODE,
     "codeop": _CODE,
+    "contextvars": "pass the value as an argument, or keep it in a dict",
     "copyreg": _JSON,
     "dbm": "use a dict",
     "dis": _CODE,

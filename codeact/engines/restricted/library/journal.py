@@ -14,6 +14,7 @@ from codeact.engines.restricted.library.copies import as_module, copied
 from codeact.engines.restricted.library.parts import Parts, pick, take
 from wasm_runtime.guest.program import FUNCTION, lines_of, number_of
 
+_CARETS = 4
 _NOTHING = "NoneType: None\n"
 
 
@@ -56,6 +57,12 @@ def make_traceback(parts: Parts) -> dict[str, Any]:
     """The names of `traceback` that show an exception."""
     frames = Frames(parts)
 
+    def judge(error: BaseException) -> None:
+        parts.sizes.walk(error)
+        if isinstance(error, SyntaxError):
+            for place in (error.offset, error.end_offset):
+                parts.sizes.take(_CARETS * abs(place) if isinstance(place, int) else 0)
+
     def told(error: BaseException, limit: Any) -> TracebackException:
         """The interpreter's own account of an exception, made without its traceback and linked by hand."""
         made = _Account(type(error), error, None, lookup_lines=False)
@@ -64,7 +71,7 @@ def make_traceback(parts: Parts) -> dict[str, Any]:
         while pending:
             parts.world.meter.tick()
             account, error = pending.pop()
-            parts.sizes.walk(error)
+            judge(error)
             found = list(frames.of(error.__traceback__))
             if limit is not None:
                 found = found[:limit] if limit >= 0 else found[limit:]
@@ -329,6 +336,15 @@ def make_logging(parts: Parts) -> dict[str, Any]:
     def braces(self: Any, record: Any) -> str:
         return str(text.call("format", self._fmt, **fields(self, record)))
 
+    def shown(self: Any) -> str:
+        parts.sizes.walk([self.name, self.msg])
+        return f'<LogRecord: {self.name}, {self.levelno}, {self.pathname}, {self.lineno}, "{self.msg}">'
+
+    def when(self: Any, record: Any, datefmt: Any = None) -> str:
+        moment = strftime(datefmt or self.default_time_format, self.converter(record.created))
+        exact = not datefmt and self.default_msec_format
+        return str(text.percent(exact, (moment, record.msecs)) if exact else moment)
+
     def exception(_self: Any, ei: Any) -> str:
         return "".join(traceback.format_exception(ei[1])).removesuffix("\n")
 
@@ -346,7 +362,9 @@ def make_logging(parts: Parts) -> dict[str, Any]:
         exc_info = exc_info and (*exc_info[:2], None)
         return real(self, name, level, fn, lno, msg, args, exc_info, *rest)
 
-    names["LogRecord"].getMessage = message
+    strftime = parts.load("time").strftime
+    names["LogRecord"].getMessage, names["LogRecord"].__repr__ = message, shown
+    names["Formatter"].formatTime = when
     names["PercentStyle"]._format = percent  # noqa: SLF001 - a copy of our own
     names["StrFormatStyle"]._format = braces  # noqa: SLF001 - see above
     names["Formatter"].formatException = exception

@@ -70,6 +70,7 @@ def make_xml_etree_ElementTree(parts: Parts) -> dict[str, Any]:  # noqa: N802 - 
         raise TypeError(msg)
 
     element.__getitem__, element.iter, element.itertext = get_child, walk, itertext
+    element.__repr__ = lambda self: f"<{type(self).__name__} {parts.text.repr(self.tag)}>"
     element.keys, element.items = lambda self: list(self.attrib), lambda self: list(self.attrib.items())
     builder.start, builder.data = begin, add
     parser.__init__, parser.__init_subclass__ = init, classmethod(init_subclass)

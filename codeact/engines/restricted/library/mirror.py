@@ -76,9 +76,9 @@ def make_typing(parts: Parts) -> dict[str, Any]:
         return {name: _bare(looked_up(hint), include_extras) for name, hint in found.items()}
 
     def looked_up(hint: Any) -> Any:
-        if hint is None:
-            return type(None)
-        return hint if not isinstance(hint, str) else _Names(parts).value(hint)
+        while isinstance(hint, str):
+            hint = parts.world.builtins["eval"](hint)
+        return type(None) if hint is None else hint
 
     def reveal_type(obj: Any, /) -> Any:
         parts.load("sys").stderr.write(f"Runtime type is {type(obj).__name__!r}\n")
@@ -103,54 +103,6 @@ def _bare(hint: Any, include_extras: bool) -> Any:
     if not include_extras and typing.get_origin(hint) is typing.Annotated:
         return typing.get_args(hint)[0]
     return hint
-
-
-class _Names:
-    """Annotations that are text: names, and types with arguments, looked up where the program would find them."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._world = parts.world
-        self._read = parts.guards[".read"]
-
-    def value(self, text: str) -> Any:
-        """What the text stands for.
-
-        Raises:
-            NameError: it is not known, or more than names and types with arguments.
-        """
-        if len(text) <= _NAMES:
-            try:
-                return self._of(ast.parse(text, _NOWHERE, "eval").body)
-            except (SyntaxError, RecursionError):
-                pass
-        msg = f"the annotation {text[:_NAMES]!r} cannot be looked up"
-        raise NameError(msg)
-
-    def _of(self, node: ast.expr) -> Any:
-        match node:
-            case ast.Name(id=name) if name in self._world.globals:
-                return self._world.globals[name]
-            case ast.Name(id=name) if name in self._world.builtins:
-                return self._world.builtins[name]
-            case ast.Constant(value=str(text)):
-                return self.value(text)
-            case ast.Constant(value=value):
-                return value
-            case ast.Attribute(value=target, attr=name):
-                return self._read(self._of(target), name)
-            case ast.Tuple(elts=parts):
-                return tuple(map(self._of, parts))
-            case ast.List(elts=parts):
-                return list(map(self._of, parts))
-            case ast.Subscript(value=kind, slice=arguments):
-                return self._of(kind)[self._of(arguments)]
-            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-                return self._of(left) | self._of(right)
-        msg = f"the annotation {ast.unparse(node)[:_NAMES]!r} cannot be looked up"
-        raise NameError(msg)
-
-
-_NAMES = 200
 
 
 def make_ast(_parts: Parts) -> dict[str, Any]:
@@ -187,7 +139,9 @@ def make_inspect(parts: Parts) -> dict[str, Any]:
         if not ((isinstance(inner, FunctionType) and guest(inner)) or inner in parts.world.own):
             msg = f"no signature found for {parts.text.repr(obj)}: it is not this program's; help() tells about it"
             raise ValueError(msg)
-        return Signature(inspect.signature(obj))
+        real = inspect.signature(obj)
+        parts.sizes.walk([parameter.default for parameter in real.parameters.values()])
+        return Signature(real)
 
     def getdoc(obj: Any) -> str | None:
         doc = getattr(obj, "__doc__", None)
@@ -198,7 +152,8 @@ def make_inspect(parts: Parts) -> dict[str, Any]:
         return [(name, value) for name, value in found if predicate is None or predicate(value)]
 
     return {
-        **take("inspect", f"{_TESTS} Parameter cleandoc"),
+        **take("inspect", f"{_TESTS} cleandoc"),
+        "Parameter": Parameter,
         "Signature": Signature,
         "getdoc": getdoc,
         "getmembers": getmembers,
@@ -206,14 +161,35 @@ def make_inspect(parts: Parts) -> dict[str, Any]:
     }
 
 
+class Parameter:
+    """One parameter of a function."""
+
+    __slots__ = ("annotation", "default", "kind", "name")
+    empty = inspect.Parameter.empty
+    POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
+    POSITIONAL_OR_KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    VAR_POSITIONAL = inspect.Parameter.VAR_POSITIONAL
+    KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
+    VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
+
+    def __init__(self, name: str, kind: Any, *, default: Any = empty, annotation: Any = empty) -> None:
+        self.name, self.kind, self.default, self.annotation = name, kind, default, annotation
+
+    def __repr__(self) -> str:
+        return f"<Parameter {self.name}>"
+
+
 class Signature:
-    """How a function is called; the real one would evaluate annotations that are text."""
+    """How a function is called; the real one would evaluate annotations that are text, and show any default."""
 
     __slots__ = ("_shown", "parameters", "return_annotation")
     empty = inspect.Signature.empty
 
     def __init__(self, real: inspect.Signature) -> None:
-        self.parameters = dict(real.parameters)
+        self.parameters = {
+            name: Parameter(name, found.kind, default=found.default, annotation=found.annotation)
+            for name, found in real.parameters.items()
+        }
         self.return_annotation = real.return_annotation
         self._shown = str(real)
 

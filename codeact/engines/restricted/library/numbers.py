@@ -125,8 +125,19 @@ def make_fractions(parts: Parts) -> dict[str, Any]:
             if isinstance(numerator, str):
                 for exponent in _EXPONENT.findall(numerator):
                     sizes.bits(4 * int(exponent[:20]))
-            kind = fractions.Fraction if StandIn.stands(cls) else cls
-            return fractions.Fraction.__new__(kind, numerator, denominator)
+            return fractions.Fraction.__new__(real(cls), numerator, denominator)
+
+        @classmethod
+        def from_float(cls, f: Any) -> Any:
+            return fractions.Fraction.from_float.__func__(real(cls), f)  # type: ignore[attr-defined]
+
+        @classmethod
+        def from_decimal(cls, dec: Any) -> Any:
+            sizes.exponent(dec)
+            return fractions.Fraction.from_decimal.__func__(real(cls), dec)  # type: ignore[attr-defined]
+
+    def real(kind: Any) -> Any:
+        return fractions.Fraction if StandIn.stands(kind) else kind
 
     Fraction.__module__, Fraction.__qualname__ = "fractions", "Fraction"
     parts.world.stand_ins[fractions.Fraction] = Fraction

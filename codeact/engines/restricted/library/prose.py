@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,18 +17,17 @@ _TABS = 1000
 def make_textwrap(parts: Parts) -> dict[str, Any]:
     """The names of `textwrap`."""
     sizes = parts.sizes
+    names = copied(parts, "textwrap")
+    real: Any = names["TextWrapper"]
 
-    class TextWrapper(textwrap.TextWrapper):
-        def wrap(self, text: Any) -> list[str]:
+    class TextWrapper(real):  # type: ignore[misc]
+        def wrap(self, text: Any) -> Any:
             text = plain(text)
             for name in ("width", "tabsize", "initial_indent", "subsequent_indent", "placeholder"):
                 setattr(self, name, plain(getattr(self, name)))
             if isinstance(text, str) and isinstance(self.width, int):
                 judge(text, max(1, self.width), self.tabsize, (self.initial_indent, self.subsequent_indent))
             return super().wrap(text)
-
-    TextWrapper.__module__, TextWrapper.__qualname__ = "textwrap", "TextWrapper"
-    parts.world.setters[TextWrapper] = lambda wrapper: wrapper
 
     def judge(text: str, width: int, tabsize: Any, indents: tuple[Any, ...]) -> None:
         size = len(text) + text.count("\t") * (tabsize if isinstance(tabsize, int) else 0)
@@ -40,29 +38,18 @@ def make_textwrap(parts: Parts) -> dict[str, Any]:
         lines = size // max(1, width - margin) + text.count(" ") + 1 if margin else size // width + 1
         sizes.take(size + lines * (margin + _LINE))
 
-    def wrap(text: Any, width: Any = 70, **named: Any) -> list[str]:
-        return TextWrapper(width=width, **named).wrap(text)
-
-    def fill(text: Any, width: Any = 70, **named: Any) -> str:
-        return TextWrapper(width=width, **named).fill(text)
-
-    def shorten(text: Any, width: Any, **named: Any) -> str:
-        return TextWrapper(width=width, max_lines=1, **named).fill(" ".join(text.strip().split()))
-
     def indent(text: Any, prefix: Any, predicate: Any = None) -> Any:
         text, prefix = plain(text), plain(prefix)
         if isinstance(text, str) and isinstance(prefix, str):
             sizes.take(len(text) + len(prefix) * (len(text.splitlines()) if prefix else 0))
-        return textwrap.indent(text, prefix, predicate)
+        return inner(text, prefix, predicate)
 
-    return {
-        **take("textwrap", "dedent"),
-        "TextWrapper": TextWrapper,
-        "fill": fill,
-        "indent": indent,
-        "shorten": shorten,
-        "wrap": wrap,
-    }
+    inner = names["indent"]
+    TextWrapper.__module__, TextWrapper.__qualname__ = "textwrap", "TextWrapper"
+    parts.world.setters[TextWrapper] = lambda wrapper: wrapper
+    # The functions of the module make one too.
+    names.update(TextWrapper=TextWrapper, indent=indent)
+    return pick(names, "TextWrapper dedent fill indent shorten wrap")
 
 
 def make_string(parts: Parts) -> dict[str, Any]:

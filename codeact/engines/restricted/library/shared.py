@@ -6,7 +6,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from enum import EnumMeta
 from importlib import import_module
-from types import new_class
+from types import MappingProxyType, new_class
 from typing import Any
 
 from codeact.engines.restricted.library.parts import take
@@ -15,6 +15,7 @@ from codeact.engines.restricted.sizes import plain
 
 _NAMES = {
     "abc": "ABC",
+    "array": "ArrayType array typecodes",
     "base64": "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode b64encode "
     "b85decode b85encode decodebytes encodebytes standard_b64decode standard_b64encode urlsafe_b64decode "
     "urlsafe_b64encode z85decode z85encode",
@@ -27,7 +28,6 @@ _NAMES = {
     "Generator Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence "
     "MutableSet Reversible Sequence Set Sized ValuesView",
     "colorsys": "hls_to_rgb hsv_to_rgb rgb_to_hls rgb_to_hsv rgb_to_yiq yiq_to_rgb",
-    "contextvars": "ContextVar Token",
     "enum": "CONFORM CONTINUOUS EJECT Enum EnumCheck Flag FlagBoundary IntEnum IntFlag KEEP NAMED_FLAGS STRICT "
     "StrEnum UNIQUE auto member nonmember property unique verify",
     "graphlib": "CycleError TopologicalSorter",
@@ -122,8 +122,14 @@ def _plain(module: str) -> Callable[[], dict[str, Any]]:
 
 
 def _whole(module: str) -> Callable[[], dict[str, Any]]:
-    """All of a module that holds nothing but numbers, and functions of numbers."""
-    return lambda: {name: value for name, value in vars(import_module(module)).items() if name[0] != "_"}
+    """All of a module that holds nothing but numbers, and functions and tables of numbers."""
+    names = vars(import_module(module))
+    return lambda: {name: _kept(value) for name, value in names.items() if name[0] != "_"}
+
+
+def _kept(value: Any) -> Any:
+    """A table as nobody can change it."""
+    return MappingProxyType(value) if type(value) is dict else value
 
 
 SHARED: dict[str, Callable[[], dict[str, Any]]] = {

@@ -9,23 +9,26 @@ from codeact.engines.restricted.library.copies import as_module, copied
 from codeact.engines.restricted.library.parts import Parts, pick
 from wasm_runtime.guest.advice import FOREVER, NO_THREADS
 
+Wait = Callable[[Any], bool]
+"""Waits for another thread so many seconds: in vain, so it gives False. None is for ever, which it refuses."""
+
 
 class _Lock:
     """A lock; whoever finds it taken would wait for themselves."""
 
-    def __init__(self, parts: Parts, most: int = 1, error: str = "release unlocked lock") -> None:
-        self._parts = parts
+    def __init__(self, wait: Wait, most: int = 1, error: str = "release unlocked lock") -> None:
+        self._wait = wait
         self._most = most
         self._free = most
         self._error = error
 
     def acquire(self, blocking: bool = True, timeout: Any = -1) -> bool:
         """Take it."""
-        self._parts.world.meter.tick()
         if self._free > 0:
+            self._wait(0)
             self._free -= 1
             return True
-        return bool(blocking) and wait(self._parts, None if timeout is None or timeout < 0 else timeout)
+        return bool(blocking) and self._wait(None if timeout is None or timeout < 0 else timeout)
 
     def release(self, n: int = 1) -> None:
         """Give it back."""
@@ -50,7 +53,7 @@ class _Again(_Lock):
     def acquire(self, blocking: bool = True, timeout: Any = -1) -> bool:
         """Take it once more."""
         del blocking, timeout
-        self._parts.world.meter.tick()
+        self._wait(0)
         self._free -= 1
         return True
 
@@ -65,8 +68,8 @@ class _Again(_Lock):
 class _Event:
     """A flag that others would wait for."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, wait: Wait) -> None:
+        self._wait = wait
         self._flag = False
 
     def is_set(self) -> bool:
@@ -83,15 +86,15 @@ class _Event:
 
     def wait(self, timeout: Any = None) -> bool:
         """True at once when it is set; nobody else sets it."""
-        return self._flag or wait(self._parts, timeout)
+        return self._flag or self._wait(timeout)
 
 
 class _Condition:
     """A lock with a meeting point."""
 
-    def __init__(self, parts: Parts, lock: Any = None) -> None:
-        self._parts = parts
-        self._lock = _Again(parts) if lock is None else lock
+    def __init__(self, wait: Wait, lock: Any = None) -> None:
+        self._wait = wait
+        self._lock = _Again(wait) if lock is None else lock
         self.acquire, self.release = self._lock.acquire, self._lock.release
 
     def __enter__(self) -> Any:
@@ -102,13 +105,13 @@ class _Condition:
 
     def wait(self, timeout: Any = None) -> bool:
         """Nobody else gives notice."""
-        return wait(self._parts, timeout)
+        return self._wait(timeout)
 
     def wait_for(self, predicate: Callable[[], Any], timeout: Any = None) -> Any:
         """What the predicate says; it does not change while one waits."""
         found = predicate()
         if not found:
-            wait(self._parts, timeout)
+            self._wait(timeout)
             found = predicate()
         return found
 
@@ -163,18 +166,6 @@ class _Thread:
         return False
 
 
-def wait(parts: Parts, timeout: Any) -> bool:
-    """Wait for another thread: in vain, so False when the time is over.
-
-    Raises:
-        RuntimeError: it would be for ever.
-    """
-    if timeout is None:
-        raise RuntimeError(FOREVER)
-    parts.load("time").sleep(max(0, timeout))
-    return False
-
-
 def make_threading(parts: Parts) -> dict[str, Any]:
     """The names of `threading`: locks that work, and threads that do not start."""
 
@@ -183,19 +174,27 @@ def make_threading(parts: Parts) -> dict[str, Any]:
         parts.world.setters[own] = lambda target: target
         return own
 
+    def wait(timeout: Any) -> bool:
+        parts.world.meter.tick()
+        if timeout is None:
+            raise RuntimeError(FOREVER)
+        if timeout > 0:
+            parts.load("time").sleep(timeout)
+        return False
+
     def made(kind: type) -> Callable[..., Any]:
-        return lambda *args, **named: kind(parts, *args, **named)
+        return lambda *args, **named: kind(wait, *args, **named)
 
     def semaphore(value: int = 1) -> _Lock:
         if value < 0:
             msg = "semaphore initial value must be >= 0"
             raise ValueError(msg)
-        lock = _Lock(parts, _UNBOUNDED)
+        lock = _Lock(wait, _UNBOUNDED)
         lock._free = value  # noqa: SLF001 - one concept
         return lock
 
     def bounded(value: int = 1) -> _Lock:
-        return _Lock(parts, value, "Semaphore released too many times")
+        return _Lock(wait, value, "Semaphore released too many times")
 
     thread = named("Thread", _Thread)
     main = thread(name="MainThread")
