@@ -69,6 +69,7 @@ class Portal:
         try:
             self._loop().call_soon_threadsafe(self._empty_inbox)
         except RuntimeError as error:  # the loop is closed
+            self._waking = False
             while self._inbox:
                 _, _, future, _ = self._inbox.popleft()
                 with suppress(InvalidStateError):

@@ -178,12 +178,13 @@ class Session:
         return result if result.ok else _noted(result, _kept(self.names))
 
     def _again(self, turn: Turn, ended: Ended) -> None:
+        number = len(self._programs) + 1
         kept = self._settle(Task(turn.source, turn.files), ended)
         error = ended.result.error
         if kept and ended.result.ok == turn.ok and (error is None or error.type != "ReplayError"):
             return
         why = "it finished, and had failed" if error is None else error.message
-        msg = f"the session cannot be restored: program {len(self._programs)} of its history ended otherwise: {why}"
+        msg = f"the session cannot be restored: program {number} of its history ended otherwise: {why}"
         self._forget()
         raise RuntimeError(msg)
 

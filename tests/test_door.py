@@ -404,3 +404,115 @@ def test_many_threads_share_a_sandbox(make: MakeSandbox) -> None:
     for thread in threads:
         thread.join()
     assert results == {n: n * 2 for n in range(12)}
+
+
+def _door(*granted: Any, seconds: float = 60.0, **limits: Any) -> Door:
+    return Door(Toolset(granted), Limits(**limits), time.monotonic() + seconds, Portal(own_loop))
+
+
+def test_a_submitted_call_is_answered_by_its_ticket() -> None:
+    door = _door(tools.fetch)
+    tickets = [door.submit("fetch", (n,), {}) for n in range(3)]
+    assert all(isinstance(ticket, int) for ticket in tickets)
+    answers: dict[int, object] = {}
+    while len(answers) < 3:
+        came = door.wait(None)
+        assert not isinstance(came, Stop)
+        answers |= dict(came)
+    assert answers == {ticket: Answer(2 * n) for n, ticket in enumerate(tickets)}
+    assert [call.state for call in door.calls] == ["ok"] * 3
+    assert 0 < door.busy < 60
+
+
+@pytest.mark.parametrize("seconds", [None, 0.0, -1.0, -1e300, float("nan"), float("-inf")])
+def test_waiting_for_nothing_is_over_at_once(seconds: float | None) -> None:
+    assert _door().wait(seconds) == ()
+
+
+def test_what_needs_no_waiting_is_answered_at_once() -> None:
+    door = _door(tools.echo, tools.fetch)
+    assert door.submit("echo", (1,), {}) == Answer(1)
+    assert isinstance(door.submit("nope", (), {}), Refusal)
+    assert isinstance(door.submit("fetch", ("x",), {}), Refusal)
+    assert door.wait(None) == ()
+    assert [call.state for call in door.calls] == ["ok", "refused", "refused"]
+
+
+def test_no_more_calls_are_under_way_than_may_be() -> None:
+    door = _door(tools.stuck_async, concurrency=2)
+    first, _, third = (door.submit("stuck_async", (), {}) for _ in range(3))
+    assert third == Refusal("ToolError", "2 calls are under way already (limit concurrency)")
+    assert isinstance(first, int)
+    door.cancel(first)
+    assert isinstance(door.submit("stuck_async", (), {}), int)
+    door.close()
+    assert [call.state for call in door.calls] == ["unfinished", "unfinished", "refused", "unfinished"]
+
+
+@pytest.mark.parametrize("ticket", [-1, 0, 2, 10**30, None, "x", 1.0])
+def test_giving_up_what_is_not_under_way_is_harmless(ticket: Any) -> None:
+    door = _door(tools.echo)
+    door.call("echo", (1,), {})
+    door.cancel(ticket)
+    assert [call.state for call in door.calls] == ["ok"]
+
+
+@pytest.mark.parametrize("how", ["close", "expire"])
+def test_shutting_the_door_wakes_who_waits(how: str) -> None:
+    ended = threading.Event()
+    forever = _waits_forever(ended)
+    door = _door(forever)
+    ticket = door.submit("forever", (), {})
+    assert isinstance(ticket, int)
+    came: list[object] = []
+    waiting = threading.Thread(target=lambda: came.append(door.wait(None)))
+    waiting.start()
+    assert door.expire() is False if how == "expire" else door.close() is None
+    waiting.join(10)
+    assert isinstance(came[0], Stop)
+    assert isinstance(door.wait(None), Stop)
+    assert isinstance(door.submit("forever", (), {}), Stop)
+    door.cancel(ticket)
+    assert [call.state for call in door.calls] == ["unfinished"]
+
+
+def test_waiting_ends_at_the_deadline() -> None:
+    door = _door(tools.stuck_async, seconds=0.2, timeout=0.2)
+    door.submit("stuck_async", (), {})
+    began = time.monotonic()
+    stop = door.wait(3600.0)
+    assert time.monotonic() - began < 10
+    assert isinstance(stop, Stop)
+    assert stop.fault.message.startswith("the tool stuck_async had not answered at the deadline of 0.2 s")
+    door.close()
+
+
+def test_a_call_that_nobody_asks_for_is_on_record_as_what_it_came_to() -> None:
+    done = threading.Event()
+
+    @tool
+    async def fail() -> int:
+        """Fail."""
+        asyncio.get_running_loop().call_later(0.01, done.set)  # by then the failure is known
+        raise ValueError
+
+    door = _door(fail, tools.stuck_async)
+    door.submit("stuck_async", (), {})
+    door.submit("fail", (), {})
+    door.wait(0.0)
+    assert done.wait(10)
+    door.close()
+    assert [call.state for call in door.calls] == ["unfinished", "failed"]
+
+
+def test_a_loop_that_is_closed_is_a_failed_call() -> None:
+    loop = asyncio.new_event_loop()
+    loop.close()
+    door = Door(Toolset([tools.fetch]), Limits(), time.monotonic() + 60, Portal(lambda: loop))
+    ticket = door.submit("fetch", (1,), {})
+    came = door.wait(None)
+    assert not isinstance(came, Stop)
+    assert came == ((ticket, Refusal("ToolError", "fetch(1) failed: RuntimeError: Event loop is closed")),)
+    reply = door.call("fetch", (1,), {})
+    assert isinstance(reply, Refusal)
+    assert "Event loop is closed" in reply.message

@@ -110,6 +110,75 @@ def test_a_lost_world_is_restored_without_calling_a_tool(make: MakeSandbox, engi
     assert session.run("tools.count(3)").value == 4
 
 
+TOGETHER = """
+import asyncio
+order = []
+async def ask(n):
+    order.append(await tools.ask(n))
+    return order[-1]
+gathered = await asyncio.gather(*map(ask, range(5)), return_exceptions=True)
+failed = [n for n, r in enumerate(gathered) if not isinstance(r, int)]
+try:
+    await asyncio.wait_for(tools.ask(-1), 0.05)
+except TimeoutError:
+    late = True
+begun = asyncio.get_running_loop().time()
+done, pending = await asyncio.wait([asyncio.create_task(tools.ask(n)) for n in (7, -1)], return_when=asyncio.FIRST_COMPLETED)
+first = [t.result() for t in done]
+gathered = [r for r in gathered if isinstance(r, int)]
+"""
+
+
+def test_calls_that_were_made_together_are_restored_in_the_order_of_their_answers(make: MakeSandbox) -> None:
+    made: list[int] = []
+
+    @tool
+    async def ask(n: int) -> int:
+        """Answer, the later the smaller."""
+        made.append(n)
+        if n < 0:
+            await asyncio.sleep(3600)
+        await asyncio.sleep(0.02 * (5 - n))
+        if n == 3:
+            msg = "not three"
+            raise ValueError(msg)
+        return n
+
+    session = make([ask]).session()
+    result = session.run(TOGETHER)
+    assert result.ok, result.observation()
+    assert len(made) == 8
+    look = "(order, gathered, failed, late, begun, first)"
+    before = session.run(look).value
+    session.restore()
+    assert len(made) == 8, "no tool is called"
+    assert session.run(look).value == before
+    assert session.run("await tools.ask(4)").value == 4
+
+
+def test_a_program_that_was_stopped_while_it_waited_is_restored(make: MakeSandbox, engine: str) -> None:
+    @tool
+    async def ask(n: int) -> int:
+        """Never answer."""
+        await asyncio.sleep(3600)
+        return n
+
+    session = make([ask], timeout=1.0).session()
+    for wait in (
+        "await asyncio.gather(tools.ask(1), tools.ask(2))",
+        "await tools.ask(1)",
+        "import time\ntime.sleep(99)",
+    ):
+        stopped = session.run(f"import asyncio\nkept = 1\n{wait}\nlost = 1")
+        assert stopped.error is not None
+        assert stopped.error.kind == "timeout"
+    if engine == "wasm":
+        assert session.history == (), "its world was lost with it"
+        return
+    assert session.restore() == ("kept",)
+    assert session.run("kept").value == 1
+
+
 def test_a_history_makes_the_same_session_elsewhere(make: MakeSandbox) -> None:
     sandbox = make()
     first = sandbox.session()
@@ -133,6 +202,20 @@ def test_a_history_that_does_not_fit_is_refused(make: MakeSandbox) -> None:
     with pytest.raises(RuntimeError, match="program 1 of its history ended otherwise: .* calls ask where no more"):
         session.restore()
     assert session.names == ()
+
+
+def test_waiting_that_does_not_fit_is_refused(make: MakeSandbox) -> None:
+    @tool
+    async def ask(n: int) -> int:
+        """Ask."""
+        return n
+
+    session = make([ask]).session()
+    session.run("import asyncio\nx = await asyncio.gather(tools.ask(1), tools.ask(2))")
+    (turn,) = session.history
+    turn.tape.heard.clear()
+    with pytest.raises(RuntimeError, match="it waits where an answer had come"):
+        session.restore()
 
 
 def test_a_traceback_through_an_earlier_program(session: Session) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-from codeact.engines import Answer, Doors, Refusal, Reply, Stop
+from codeact.engines import Answer, Doors, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
 from codeact.values import NODE, Uncrossable, from_guest
 from wasm_runtime.guest.codec import decode, encode
@@ -32,9 +32,15 @@ _R = TypeVar("_R")
 
 
 class Room:
-    """Who stands behind the doors of the room while a program runs; see `wasm_runtime.doors.Host`."""
+    """Who stands behind the doors of the room while a program runs; see `wasm_runtime.doors.Host`.
 
-    __slots__ = ("_answers", "_doors", "_limits", "_sent", "_under_way", "line", "longest")
+    Attributes:
+        longest: bytes of one text that are read from the guest.
+        stop: why the host ends the program; None where it does not.
+        line: the program's line, where that was at a door.
+    """
+
+    __slots__ = ("_answers", "_doors", "_limits", "_sent", "_under_way", "line", "longest", "stop")
 
     def __init__(self, doors: Doors, limits: Limits) -> None:
         self._doors = doors
@@ -43,6 +49,7 @@ class Room:
         self._under_way: dict[int, _Sent] = {}
         self._answers: deque[str] = deque()
         self.line = 0
+        self.stop: Fault | None = None
         self.longest = max(ENCODED * limits.value_bytes + 2 * limits.workspace, limits.output) + HEADER
 
     def call(self, name: str, arguments: str, line: int) -> str:
@@ -60,7 +67,7 @@ class Room:
                 self._begin(entry[1:])
         ended = self._doors.wait(0.0 if self._answers else None if nanoseconds < 0 else nanoseconds / _SECOND)
         if isinstance(ended, Stop):
-            self.line = next((call.line for call in self._under_way.values()), line)
+            self._end(ended.fault, next((call.line for call in self._under_way.values()), line))
             return ""
         for ticket, reply in ended:
             call = self._under_way.pop(ticket, None)
@@ -103,8 +110,8 @@ class Room:
                 return _refused("ToolError", f"{name} gave what cannot cross into the sandbox: {error}")
         if isinstance(reply, Refusal):
             return _refused(reply.type, reply.message)
-        self.line = line
-        return _refused("ToolError", reply.fault.message)  # never read: the guest ends here
+        self._end(reply.fault, line)
+        return ""  # never read: the guest ends here
 
     def _reply(
         self, door: Callable[[str, tuple[object, ...], dict[str, object]], _R], name: str, arguments: str
@@ -117,8 +124,9 @@ class Room:
 
     def write(self, text: str, line: int) -> None:
         """Take printed text."""
-        if self._doors.write(text) is not None:
-            self.line = line
+        fault = self._doors.write(text)
+        if fault is not None:
+            self._end(fault, line)
 
     def now(self) -> int:
         """The wall clock."""
@@ -130,7 +138,11 @@ class Room:
 
     def stopped(self) -> bool:
         """Whether the guest must end."""
-        return self._doors.interrupted() is not None
+        self.stop = self.stop or self._doors.interrupted()
+        return self.stop is not None
+
+    def _end(self, fault: Fault, line: int) -> None:
+        self.stop, self.line = fault, line
 
 
 @dataclass(frozen=True, slots=True)

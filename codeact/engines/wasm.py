@@ -78,7 +78,7 @@ class WasmInstance:
         try:
             self._instance = Instance(machine, memory=limits.memory)
         except Trap as trap:
-            self._unfit = self._fault(trap, 0)
+            self._unfit = self._fault(trap)
 
     @property
     def alive(self) -> bool:
@@ -94,7 +94,7 @@ class WasmInstance:
         try:
             answer = instance.run(self._request(program, doors), room, self._fuel)
         except Trap as trap:
-            fault = self._fault(trap, room.line)
+            fault = self._fault(trap, room)
             spent = instance.fuel
             self.close()
             return Outcome(fault=fault, fuel=spent)
@@ -156,7 +156,7 @@ class WasmInstance:
                 return fault
         return replace(fault, message=limit)
 
-    def _fault(self, trap: Trap, line: int) -> Fault:
+    def _fault(self, trap: Trap, room: Room | None = None) -> Fault:
         match trap.reason:
             case "fuel":
                 return Fault("fuel", "FuelExhausted", f"the program used up its {self._fuel:,} units (limit fuel)")
@@ -168,10 +168,10 @@ class WasmInstance:
             case "absent":
                 text = f"the program reached for what does not exist in the sandbox ({trap.detail})"
                 return Fault("denied", "PermissionError", text, hint="use the tools; there is nothing else here")
-            case "stopped":
-                # The host knows why; where, it knows only when the guest was at a door.
-                frames = (Frame(line, "<module>"),) if 0 < line < _LARGEST else ()
-                return Fault("host", "RuntimeError", "the run was stopped", frames)
+            case "stopped" if room is not None and room.stop is not None:
+                # Where, the host knows only when the guest was at a door.
+                frames = (Frame(room.line, "<module>"),) if 0 < room.line < _LARGEST else ()
+                return replace(room.stop, frames=frames)
             case _:
                 text = f"the interpreter inside gave up ({trap.detail}); its world is lost"
                 return Fault("runtime", "SystemError", text)

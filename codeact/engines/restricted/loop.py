@@ -16,10 +16,10 @@ from weakref import WeakSet
 
 from codeact.engines.restricted.futures import Closed, Future, Task
 from codeact.engines.restricted.meter import Stopped
+from codeact.engines.restricted.toolbox import PendingCall
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.awaits import settled
 from wasm_runtime.guest.tasks import aside, release
-from wasm_runtime.guest.unawaited import UnawaitedCall
 
 _SECOND = 1_000_000_000
 
@@ -63,7 +63,7 @@ class Loop(Closed):
         # Of the world no more than it needs: a program may come by the loop.
         self._another: Callable[[], Loop] = lambda: Loop(world)
         self._clock = world.monotonic
-        self._tick = world.meter.tick
+        self._tick: Callable[[], object] = lambda: world.meter.tick()  # noqa: PLW0108 - it may be another one later
         self._passage = world.passage
         self._tell: Callable[[object, object], None] = lambda what, error: world.write(
             f"{what if type(what) is str else ''}\n{type(error).__name__}: {world.builtins['.str'](error)[:_TOLD]}\n"
@@ -307,8 +307,11 @@ _SWEEP = 100
 
 
 def is_coroutine(value: object) -> bool:
-    """Whether it can become a task."""
-    return isinstance(value, (CoroutineType, UnawaitedCall))
+    """Whether it can become a task. A program's own classes are not asked: that is remembered in the process."""
+    return type(value) in _COROUTINES
+
+
+_COROUTINES = frozenset({CoroutineType, PendingCall})
 
 
 def complete(loop: Loop, coroutine: Any) -> object:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from codeact.engines.restricted.futures import Closed, Future, Task
 from codeact.engines.restricted.library.parts import Parts, take
-from codeact.engines.restricted.loop import Loop, complete, is_coroutine
+from codeact.engines.restricted.loop import Handle, Loop, complete, is_coroutine
 from codeact.engines.restricted.sealed import Sealed
 
 _PLAIN = (
@@ -172,7 +172,7 @@ class Runner(Closed):
 def make_asyncio(parts: Parts) -> dict[str, Any]:  # noqa: PLR0915 - a table of closures
     """The names of `asyncio`."""
     world = parts.world
-    awaitable = parts.guards[".awaitable"]
+    awaitable, charge = parts.guards[".awaitable"], world.meter.charge
     outside: list[Loop] = []
 
     def running() -> Loop:
@@ -189,6 +189,7 @@ def make_asyncio(parts: Parts) -> dict[str, Any]:  # noqa: PLR0915 - a table of 
 
     def gather(*coros_or_futures: Any, return_exceptions: Any = False) -> Future:
         loop = running()
+        charge(len(coros_or_futures))
         if not coros_or_futures:
             nothing = loop.create_future()
             nothing.set_result([])
@@ -209,7 +210,7 @@ def make_asyncio(parts: Parts) -> dict[str, Any]:  # noqa: PLR0915 - a table of 
         if isinstance(fs, Future) or is_coroutine(fs):
             msg = f"expect a list of futures, not {type(fs).__name__}"
             raise TypeError(msg)
-        futures = set(fs)
+        futures = set(world.meter.charged(fs))
         if not all(isinstance(future, Future) for future in futures):
             msg = "Passing coroutines is forbidden, use tasks explicitly: asyncio.create_task(...)"
             raise TypeError(msg)
@@ -219,7 +220,7 @@ def make_asyncio(parts: Parts) -> dict[str, Any]:  # noqa: PLR0915 - a table of 
         if isinstance(fs, Future) or is_coroutine(fs):
             msg = f"expect an iterable of futures, not {type(fs).__name__}"
             raise TypeError(msg)
-        return Completed(running(), [ensure_future(waited) for waited in fs], timeout)
+        return Completed(running(), [ensure_future(waited) for waited in world.meter.charged(fs)], timeout)
 
     def run(main: Any, *, debug: Any = None, loop_factory: Any = None) -> Any:
         del debug, loop_factory
@@ -257,13 +258,13 @@ def make_asyncio(parts: Parts) -> dict[str, Any]:  # noqa: PLR0915 - a table of 
 
     granted: dict[str, Any] = {
         **take("asyncio", _PLAIN),
-        "AbstractEventLoop": _LOOP,
+        "AbstractEventLoop": _SEALED[Loop],
         "Future": Future,
         "LifoQueue": LifoQueue,
         "PriorityQueue": PriorityQueue,
         "Queue": Queue,
         "Runner": make_runner,
-        "Task": _TASK,
+        "Task": _SEALED[Task],
         "iscoroutine": is_coroutine,
         "isfuture": lambda obj: isinstance(obj, Future),
     }
@@ -273,13 +274,11 @@ def make_asyncio(parts: Parts) -> dict[str, Any]:  # noqa: PLR0915 - a table of 
     ):  # fmt: skip
         granted[function.__name__] = function
     granted["get_running_loop"] = running
-    world.stand_ins[Task] = _TASK
-    world.stand_ins[Loop] = _LOOP
+    world.stand_ins.update(_SEALED)
     return granted
 
 
-_TASK = Sealed(Task)
-_LOOP = Sealed(Loop)
+_SEALED: dict[type, Any] = {kind: Sealed(kind) for kind in (Completed, Gathering, Handle, Loop, Runner, Task)}
 
 
 async def waiting(waited: Any) -> Any:
