@@ -11,7 +11,9 @@ where plain CPython cannot be asked. To put an engine of your own to the test, w
         assert verdict.ok, verdict
 
 `check` takes the name of a registered engine or an engine itself. `str(verdict)` holds the program, what was expected
-and what was got.
+and what was got. Where your engine differs by design, say so in the case:
+
+    dataclasses.replace(case, differs={"mine": Difference("there is no clock", None, Raises("OSError", "clock"))})
 """
 
 from __future__ import annotations
@@ -27,10 +29,10 @@ from codeact.result import Result
 from codeact.sandbox import Sandbox
 from codeact.testing.judgement import complaint
 from codeact.testing.reference import UnsafeCPython
-from codeact.testing.table import Case, Version, tables
+from codeact.testing.table import Case, Difference, Raises, Value, Version, tables
 from codeact.testing.tools import TOOLS
 
-__all__ = ["Case", "Verdict", "cases", "check"]
+__all__ = ["Case", "Difference", "Raises", "Value", "Verdict", "cases", "check"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,32 +10,23 @@ import ast
 import asyncio
 import builtins
 import decimal
-import io
-import linecache
-import logging
-import os
-import sys
 import tempfile
-import threading
-import time
-import warnings
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
-from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Awaitable, Iterator
 from contextvars import copy_context
 from dataclasses import replace
 from inspect import CO_COROUTINE
 from pathlib import Path
 from types import CodeType, CoroutineType, ModuleType
-from typing import Any, NoReturn
-from unittest import mock
+from typing import Any
 
-from codeact.engines import Answer, Doors, Face, Fault, Frame, Outcome, Program, Refusal, Reply, Stop
+from codeact.engines import Doors, Face, Fault, Frame, Outcome, Program
 from codeact.limits import Limits
+from codeact.testing.granted import Tool, Tools, helped
+from codeact.testing.surroundings import surroundings
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.awaits import forgiving
 from wasm_runtime.guest.faults import ToolError, describe
-from wasm_runtime.guest.names import explained, unknown_tool
-from wasm_runtime.guest.program import FUNCTION, UNRETURNED, Compiled, compile_program, filename, lines_of
+from wasm_runtime.guest.program import FUNCTION, UNRETURNED, Compiled, compile_program, filename
 
 _UNRETURNED = "__unreturned__"
 _AWAITABLE = "__awaitable__"
@@ -63,8 +54,8 @@ class UnsafeInstance:
         self._limits = limits
         self._main = ModuleType("__main__")
         self._names = self._main.__dict__
-        self._tools = {face.name: _Tool(face, limits) for face in faces}
-        granted = {"tools": _Tools(self._tools), "help": _help, "ToolError": ToolError}
+        self._tools = {face.name: Tool(face, limits) for face in faces}
+        granted = {"tools": Tools(self._tools), "help": helped, "ToolError": ToolError}
         self._workspace = tempfile.TemporaryDirectory()
         machinery = {_UNRETURNED: UNRETURNED, _AWAITABLE: _awaitable}
         self._names["__builtins__"] = {**vars(builtins), **granted, **machinery}
@@ -78,7 +69,7 @@ class UnsafeInstance:
             (home / path).parent.mkdir(parents=True, exist_ok=True)
             (home / path).write_bytes(content)
         before = _contents(home)
-        with _set_back(self._main, program, home, doors.write):
+        with surroundings(self._main, program, home, doors.write):
             outcome = copy_context().run(self._run, program)
         after = _contents(home)
         changed = {path: after.get(path) for path in sorted({*before, *after}) if before.get(path) != after.get(path)}
@@ -171,190 +162,3 @@ def _fault(error: BaseException, program: Program, kind: Any = None) -> Fault:
         Frame(line, function, 0 if number == program.number else number) for line, function, number in told["frames"]
     )
     return Fault(kind or told["kind"], told["type"], told["message"], frames, told["offset"], omitted=told["omitted"])
-
-
-class _Tool:
-    """A tool as a program sees it."""
-
-    call: Callable[[str, tuple[object, ...], dict[str, object]], Reply]
-
-    def __init__(self, face: Face, limits: Limits) -> None:
-        self.__name__ = face.name
-        self.__doc__ = face.doc
-        self._face = face
-        self._limits = limits
-
-    def __call__(self, /, *args: Any, **named: Any) -> Any:
-        """Call it through the door."""
-        plain = tuple(self._plain(place, value) for place, value in enumerate(args, 1))
-        plain_named = {name: self._plain(name, value) for name, value in named.items()}
-
-        def call() -> object:
-            return _opened(self.call(self._face.name, plain, plain_named))
-
-        return UnawaitedCall(call) if self._face.awaitable else call()
-
-    def _plain(self, place: object, value: object) -> object:
-        try:
-            return from_guest(value, depth=self._limits.value_depth, size=self._limits.value_bytes)
-        except Uncrossable as error:
-            msg = f"{self._face.name}() argument {place}{error.path}: {error.reason}"
-            raise TypeError(msg) from None
-
-    def __repr__(self) -> str:
-        return f"<tool {self._face.signature}>"
-
-    def __str__(self) -> str:
-        """What `help` and `print` show."""
-        return explained([self.told])
-
-    @property
-    def told(self) -> tuple[str, str, tuple[str, ...]]:
-        """What there is to say of it."""
-        return self._face.signature, self._face.doc, self._face.records
-
-
-class UnawaitedCall(Coroutine[Any, Any, object]):
-    """A call of an asynchronous tool; it is made when it is awaited, beside others."""
-
-    def __init__(self, call: Callable[[], object]) -> None:
-        self._call = call
-        self._made: Coroutine[Any, Any, object] | None = None
-
-    def _making(self) -> Coroutine[Any, Any, object]:
-        if self._made is None:
-            self._made = asyncio.to_thread(self._call)
-        return self._made
-
-    def send(self, value: Any, /) -> Any:
-        """Go on with it."""
-        return self._making().send(value)
-
-    def throw(self, *error: Any) -> Any:
-        """Give it up."""
-        return self._making().throw(*error)
-
-    def close(self) -> None:
-        """Never make it."""
-        if self._made is not None:
-            self._made.close()
-
-    def __await__(self) -> Generator[Any, Any, object]:
-        return self._making().__await__()
-
-
-_ERRORS: dict[str, type[Exception]] = {
-    "ToolError": ToolError,
-    "TypeError": TypeError,
-    "ValueError": ValueError,
-    "AttributeError": AttributeError,
-}
-
-
-def _opened(reply: Reply) -> object:
-    match reply:
-        case Answer():
-            return reply.value
-        case Refusal():
-            raise _ERRORS[reply.type](reply.message)
-        case Stop():
-            raise SystemExit(reply.fault.message)
-
-
-class _Tools(Mapping[str, _Tool]):
-    """The tools by name, as attributes and as items."""
-
-    def __init__(self, tools: dict[str, _Tool]) -> None:
-        object.__setattr__(self, "_tools", tools)
-
-    def __getitem__(self, name: str) -> _Tool:
-        if name not in self._tools:
-            raise KeyError(unknown_tool(str(name), self._tools))
-        return self._tools[name]  # type: ignore[no-any-return]
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in self._tools:
-            raise AttributeError(unknown_tool(name, self._tools))
-        return self._tools[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
-
-    def __len__(self) -> int:
-        return len(self._tools)
-
-    def __dir__(self) -> list[str]:
-        return list(self._tools)
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        msg = "tools cannot be changed"
-        raise AttributeError(msg)
-
-    def __delattr__(self, name: str) -> NoReturn:
-        msg = "tools cannot be changed"
-        raise AttributeError(msg)
-
-    def __setitem__(self, name: str, value: object) -> NoReturn:
-        msg = "tools cannot be changed"
-        raise TypeError(msg)
-
-    def __delitem__(self, name: str) -> NoReturn:
-        msg = "tools cannot be changed"
-        raise TypeError(msg)
-
-    def __repr__(self) -> str:
-        return f"<tools: {', '.join(self._tools) or 'none'}>"
-
-    def __str__(self) -> str:
-        """What `help` and `print` show."""
-        return explained(tool.told for tool in self._tools.values())
-
-
-def _help(*subjects: object) -> None:
-    if len(subjects) == 1 and isinstance(subjects[0], (_Tool, _Tools)):
-        print(subjects[0])  # noqa: T201 - that is what it is for
-    else:
-        help(*subjects)
-
-
-class _Console(io.TextIOBase):
-    """A stream whose text leaves by the door."""
-
-    def __init__(self, write: Callable[[str], Fault | None]) -> None:
-        super().__init__()
-        self._write = write
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        self._write(text)
-        return len(text)
-
-
-_alone = threading.Lock()
-
-
-@contextmanager
-def _set_back(main: ModuleType, program: Program, home: Path, write: Callable[[str], Fault | None]) -> Iterator[None]:
-    """The surroundings of one run: a console, a directory of its own, UTC, and nobody's settings."""
-    console = _Console(write)
-    root = logging.getLogger()
-    recursion = sys.getrecursionlimit()
-    lines = [f"{line}\n" for line in lines_of(program.source)]
-    name = filename(program.number)
-    linecache.cache[name] = (len(program.source), None, lines, name)
-    with ExitStack() as stack:
-        stack.enter_context(_alone)
-        stack.callback(sys.setrecursionlimit, recursion)
-        stack.enter_context(chdir(home))
-        stack.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore")
-        stack.enter_context(mock.patch.multiple(root, handlers=[], level=logging.WARNING))
-        stack.enter_context(mock.patch.dict(sys.modules, {"__main__": main}))
-        stack.callback(time.tzset)
-        stack.enter_context(mock.patch.dict(os.environ, {"TZ": "UTC"}))
-        time.tzset()
-        stack.enter_context(redirect_stdout(console))
-        stack.enter_context(redirect_stderr(console))
-        yield
