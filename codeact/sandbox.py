@@ -44,8 +44,8 @@ class Sandbox:
             limits: what one run may use.
             guest: for `wasm`, the file of a guest with packages of your choosing, made by `codeact build`.
             check: whether a type checker judges every program against the tools before it runs; what is sure to fail
-                is then refused (`denied`) and nothing of it is run. It needs the extra `check`, and takes about
-                a tenth of a second a program.
+                is then refused (`denied`) and nothing of it is run. It needs the extra `check`, and takes some
+                30 ms a program.
 
         Raises:
             ImportError: `check` is asked for, and its extra is not installed.
