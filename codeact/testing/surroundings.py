@@ -57,7 +57,9 @@ def surroundings(
         stack.enter_context(chdir(home))
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        stack.enter_context(mock.patch.multiple(root, handlers=[], level=logging.WARNING))
+        # Loggers remember the levels that an earlier program has set, and what these let through.
+        stack.enter_context(mock.patch.multiple(root, handlers=[], level=logging.WARNING, _cache={}))
+        stack.enter_context(mock.patch.object(logging.Logger, "manager", logging.Manager(root)))  # type: ignore[arg-type]
         # Not by `patch.dict`, which would also take away what the program imports.
         stack.callback(sys.modules.__setitem__, "__main__", sys.modules["__main__"])
         sys.modules["__main__"] = main
