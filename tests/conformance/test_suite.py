@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from codeact import Sandbox
 from codeact.engines import Doors, Face, Fault, Outcome, Program
 from codeact.limits import Limits
 from codeact.testing import conformance
@@ -104,3 +105,11 @@ def test_what_is_equal_and_not_the_same(one: object, other: object) -> None:
 
 def test_nan_is_itself() -> None:
     assert same([float("nan"), {1: float("nan")}], [float("nan"), {1: float("nan")}])
+
+
+def test_plain_cpython_keeps_no_program_s_loggers() -> None:
+    sandbox = Sandbox(engine=UnsafeCPython())
+    ask = "import logging\n{}\nlog = logging.getLogger('app')\nlog.isEnabledFor(logging.DEBUG), log.isEnabledFor(logging.INFO)"
+    assert sandbox.run(ask.format("logging.getLogger('app').setLevel(logging.DEBUG)")).value == (True, True)
+    assert sandbox.run(ask.format("logging.basicConfig(level=logging.INFO)")).value == (False, True)
+    assert sandbox.run(ask.format("")).value == (False, False)
