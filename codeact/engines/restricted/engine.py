@@ -7,6 +7,7 @@ import decimal
 import re
 import sys
 import warnings
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from types import CodeType, CoroutineType, ModuleType
@@ -133,6 +134,17 @@ class RestrictedInstance:
         return Outcome(value, fault, finished, bound, unbound, exit_code, unawaited=unawaited)
 
     def _compile(self, source: str, name: str) -> Compiled | Fault:
+        """Judge and compile a text.
+
+        Where several threads make trees at once, CPython 3.11 may take the depth that one has reached for the other's
+        (python/cpython#106905), and says so with a SystemError that is nobody's: the text is then read again.
+        """
+        for _ in range(_ATTEMPTS):
+            with suppress(SystemError):
+                return self._compile_once(source, name)
+        return Fault("host", "SystemError", "the interpreter could not read the program; run it again")
+
+    def _compile_once(self, source: str, name: str) -> Compiled | Fault:
         try:
             _readable(source, name)
             _quietly()
@@ -239,6 +251,7 @@ class RestrictedInstance:
         return tuple(Frame(line, function, 0 if number == now else number) for line, function, number in told["frames"])
 
 
+_ATTEMPTS = 10
 _MESSAGE = 50_000_000
 
 
