@@ -201,7 +201,6 @@ def _count(interpolation: Any, parts: Parts) -> None:
     step = interpolation._interpolate_some  # noqa: SLF001 - a copy of our own
 
     def interpolate(self: Any, parser: Any, option: Any, accum: Any, *rest: Any) -> None:
-        parts.world.meter.tick()
         step(self, parser, option, accum, *rest)
         if rest[-1] == 1:  # the outermost
             parts.sizes.take(sum(map(len, accum)))

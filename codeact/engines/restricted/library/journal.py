@@ -12,6 +12,7 @@ from typing import Any
 
 from codeact.engines.restricted.library.copies import as_module, copied
 from codeact.engines.restricted.library.parts import Parts, pick, take
+from codeact.engines.restricted.library.texts import quiet
 from wasm_runtime.guest.program import FUNCTION, lines_of, number_of
 
 _CARETS = 4
@@ -363,6 +364,8 @@ def make_logging(parts: Parts) -> dict[str, Any]:
         return real(self, name, level, fn, lno, msg, args, exc_info, *rest)
 
     strftime = parts.load("time").strftime
+    # A handler may be gone when the run is over, and nothing may tick then.
+    names["_removeHandlerRef"] = quiet(names["_removeHandlerRef"])
     names["LogRecord"].getMessage, names["LogRecord"].__repr__ = message, shown
     names["Formatter"].formatTime = when
     names["PercentStyle"]._format = percent  # noqa: SLF001 - a copy of our own

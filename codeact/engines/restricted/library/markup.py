@@ -20,46 +20,23 @@ def make_html_parser(parts: Parts) -> dict[str, Any]:
 
 
 def make_xml_etree_ElementTree(parts: Parts) -> dict[str, Any]:  # noqa: N802 - the module's name
-    """The names of `xml.etree.ElementTree`: reaching a child is a tick, as making one is."""
+    """The names of `xml.etree.ElementTree`."""
     paths = as_module("xml.etree.ElementPath", copied(parts, "xml.etree.ElementPath"))
     package = as_module("xml.etree", {"ElementPath": paths})
     names = copied(parts, "xml.etree.ElementTree", {"xml.etree": package, "_elementtree": None}, id=lambda _: 0)
-    tick, world = parts.world.meter.tick, parts.world
-    element, builder, parser = names["Element"], names["TreeBuilder"], names["XMLParser"]
-    child, text, start, data, make = (
-        element.__getitem__,
-        element.itertext,
-        builder.start,
-        builder.data,
-        parser.__init__,
-    )
-
-    def get_child(self: Any, index: Any) -> Any:
-        tick()
-        return child(self, index)
-
-    def itertext(self: Any) -> Any:
-        tick()
-        return text(self)
+    element, parser = names["Element"], names["XMLParser"]
+    make = parser.__init__
 
     def walk(self: Any, tag: Any = None) -> Iterator[Any]:
-        """The element and all below it, in the order of the text."""
+        """The element and all below it, however deep: the standard one's Python twin goes into itself."""
         wanted = None if tag == "*" else tag
         pending = [self]
         while pending:
             found = pending.pop()
-            tick()
+            parts.world.meter.tick()
             if wanted is None or found.tag == wanted:
                 yield found
             pending += reversed(found._children)  # noqa: SLF001 - a copy of our own
-
-    def begin(self: Any, tag: Any, attrs: Any) -> Any:
-        tick()
-        return start(self, tag, attrs)
-
-    def add(self: Any, text: Any) -> Any:
-        tick()
-        return data(self, text)
 
     def init(self: Any, **named: Any) -> None:
         make(self, **named)
@@ -69,13 +46,12 @@ def make_xml_etree_ElementTree(parts: Parts) -> dict[str, Any]:  # noqa: N802 - 
         msg = f"{cls.__name__}: XMLParser cannot be subclassed here; give it a target of your own"
         raise TypeError(msg)
 
-    element.__getitem__, element.iter, element.itertext = get_child, walk, itertext
+    element.iter = walk
     element.__repr__ = lambda self: f"<{type(self).__name__} {parts.text.repr(self.tag)}>"
     element.keys, element.items = lambda self: list(self.attrib), lambda self: list(self.attrib.items())
-    builder.start, builder.data = begin, add
     parser.__init__, parser.__init_subclass__ = init, classmethod(init_subclass)
     for kind in (element, names["ElementTree"], names["QName"]):
-        world.setters[kind] = lambda target: target
+        parts.world.setters[kind] = lambda target: target
     return pick(
         names,
         "C14NWriterTarget Comment Element ElementTree PI ParseError ProcessingInstruction QName SubElement TreeBuilder "

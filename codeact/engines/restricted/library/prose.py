@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any
 
-from codeact.engines.restricted.library.copies import as_module, copied
+from codeact.engines.restricted.library.copies import copied
 from codeact.engines.restricted.library.parts import Parts, pick, take
 from codeact.engines.restricted.sizes import plain
 
@@ -117,15 +116,8 @@ def make_difflib(parts: Parts) -> dict[str, Any]:
 
 
 def make_shlex(parts: Parts) -> dict[str, Any]:
-    """The names of `shlex`, which reads a character at a time."""
-    tick = parts.world.meter.tick
-
-    class Reader(io.StringIO):
-        def read(self, size: Any = -1, /) -> str:
-            tick()
-            return super().read(size)
-
-    names = copied(parts, "shlex", {"io": as_module("io", {"StringIO": Reader})})
+    """The names of `shlex`."""
+    names = copied(parts, "shlex")
     parts.world.setters[names["shlex"]] = lambda lexer: lexer
     return pick(names, "join quote shlex split")
 

@@ -123,8 +123,7 @@ def _plain(module: str) -> Callable[[], dict[str, Any]]:
 
 def _whole(module: str) -> Callable[[], dict[str, Any]]:
     """All of a module that holds nothing but numbers, and functions and tables of numbers."""
-    names = vars(import_module(module))
-    return lambda: {name: _kept(value) for name, value in names.items() if name[0] != "_"}
+    return lambda: {name: _kept(value) for name, value in vars(import_module(module)).items() if name[0] != "_"}
 
 
 def _kept(value: Any) -> Any:
