@@ -43,7 +43,15 @@ GRACE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What every run of a sandbox shares."""
+    """What every run of a sandbox shares.
+
+    Attributes:
+        engine: makes the worlds.
+        tools: the tools granted.
+        faces: what programs see of them.
+        limits: what one run may use.
+        checker: looks at programs before they run; None leaves that to the run itself.
+    """
 
     engine: Engine
     tools: Toolset
@@ -202,6 +210,7 @@ class Execution:
         self._lock = threading.Lock()
         self._outcome: Outcome | None = None
         self._abandoned = False
+        self._unchecked: str | None = None
 
     def start(self, finished: Callable[[], None]) -> Execution:
         """Start it; `finished` is called on the worker when it has come to its end."""
@@ -260,7 +269,7 @@ class Execution:
             value=outcome.value if error is None else None,
             error=error,
             stdout=self._output.text,
-            note=note_of(outcome, self._reading),
+            note="; ".join(filter(None, (note_of(outcome, self._reading), self._unchecked))) or None,
             calls=calls,
             usage=Usage(
                 wall=wall,
@@ -314,7 +323,7 @@ class Execution:
         fuel = 0
         for reading in readings(self._reading.written):
             self._reading = reading
-            outcome = self._refused(reading, number)
+            outcome = self._refused(reading)
             if outcome is None:
                 outcome = instance.run(Program(reading.text, number, self._inputs), doors)
             fuel += outcome.fuel
@@ -326,11 +335,18 @@ class Execution:
         self._reading, outcome = best or (self._reading, Outcome())
         return replace(outcome, fuel=fuel)
 
-    def _refused(self, reading: Reading, number: int) -> Outcome | None:
+    def _refused(self, reading: Reading) -> Outcome | None:
         """Why a program is not even begun, where programs are checked first."""
         if self._grant.checker is None:
             return None
-        fault = self._grant.checker.fault(reading.text, self.left(), alone=number == 1)
+        from codeact.check import Unchecked  # noqa: PLC0415 - an extra, and only where it is asked for
+
+        earlier = [before.text for before in self._place.earlier] if self._place else []
+        try:
+            fault = self._grant.checker.check(reading.text, earlier, self.left() / 2)
+        except Unchecked as reason:
+            self._unchecked = f"the types were not checked: {reason}"
+            return None
         return None if fault is None else Outcome(fault=fault)
 
     def _has_acted(self) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codeact.declarations import faces, stubs
+from codeact.declarations import faces
 from codeact.engines import Engine, load
 from codeact.execution import Grant, complete, complete_async, task
 from codeact.files import Content
@@ -18,6 +19,9 @@ from codeact.tools import Granted, Toolset
 
 if TYPE_CHECKING:
     from codeact.check import Checker
+
+GUEST_PYTHON = (3, 14)
+"""The version of the Python in the wasm engine's guest."""
 
 
 class Sandbox:
@@ -43,9 +47,9 @@ class Sandbox:
                 and stops accidents, and is no security boundary; or an engine of your own.
             limits: what one run may use.
             guest: for `wasm`, the file of a guest with packages of your choosing, made by `codeact build`.
-            check: whether a type checker judges every program against the tools before it runs; what is sure to fail
-                is then refused (`denied`) and nothing of it is run. It needs the extra `check`, and takes some
-                30 ms a program.
+            check: whether every program is type-checked against the tools before it runs, by `ty`, in processes of
+                their own on the host. What is sure to fail is then refused (`denied`) and nothing of it is run. It
+                needs the extra `check`, and takes some tens of milliseconds a program.
 
         Raises:
             ImportError: `check` is asked for, and its extra is not installed.
@@ -63,8 +67,9 @@ class Sandbox:
             msg = f"guest={guest!r}: expected the path of a file that `codeact build` made"
             raise TypeError(msg)
         toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
-        checker = _checker(toolset) if check else None
-        self._grant = Grant(_engine(engine, guest), toolset, faces(toolset), limits or Limits(), checker)
+        made = _engine(engine, guest)
+        checker = _checker(toolset, made) if check else None
+        self._grant = Grant(made, toolset, faces(toolset), limits or Limits(), checker)
 
     def __repr__(self) -> str:
         return f"<Sandbox on {self.engine} with {', '.join(self.tools) or 'no tools'}>"
@@ -127,10 +132,10 @@ class Sandbox:
         return Session(self._grant, tenant, history)
 
 
-def _checker(tools: Toolset) -> Checker:
-    from codeact.check import checker  # noqa: PLC0415 - an extra, for those who ask for it
+def _checker(toolset: Toolset, engine: Engine) -> Checker:
+    from codeact.check import Checker  # noqa: PLC0415 - an extra, and only where it is asked for
 
-    return checker(stubs(tools))
+    return Checker(toolset, GUEST_PYTHON if engine.name == "wasm" else sys.version_info[:2])
 
 
 def _engine(engine: str | Engine, guest: str | os.PathLike[str] | None) -> Engine:
