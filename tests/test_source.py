@@ -264,6 +264,7 @@ def test_an_error_of_its_own_stays_where_the_model_made_it(sandbox: Sandbox, cas
         "class A:\n    return 1",
         "for n in [1]:\n    if n:\n        a = 1\n\tb = 1\n",
         "if x:\n        y = 1\n    z = 2\n",
+        "if x:\n\ty = 1\n        z = 2\n",
         "def f():\n    x = 1\n  return x",
         "I cannot do that: it's not right.",
         "```python\n```",

@@ -73,7 +73,7 @@ def untab(text: str) -> Iterator[Change | None]:
     lines = [*_lines(text, 0, len(text))]
     statements = [line for line in lines if line.statement]
     used = {character for line in statements for character in line.indent}
-    if used != {" ", "\t"}:
+    if used != {" ", "\t"} or _is_shown_width(statements):
         return
     levels = {width: _levels(statements, width) for width in _TABS}
     sound = {width: found for width, found in levels.items() if found}
@@ -85,6 +85,13 @@ def untab(text: str) -> Iterator[Change | None]:
             if "\t" in line.indent
         )
         yield Change(edits, f"tabs read as {width} columns", tuple((edit.start, edit.end) for edit in edits))
+
+
+def _is_shown_width(statements: Iterable[_Line]) -> bool:
+    """Whether spaces only ever stand where an editor shows a tab: then nothing but that editor says they are alike."""
+    return min(
+        (len(line.indent) for line in statements if line.indent.strip(" ") == "" != line.indent), default=0
+    ) >= max(_TABS)
 
 
 def _is_shifted(text: str) -> bool:

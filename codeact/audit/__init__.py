@@ -1,0 +1,123 @@
+"""What happened, as events: for each run, call, session and request that left the sandbox.
+
+An audit that has holes proves nothing. So a sink that cannot take an event stops what the event is about: the
+run ends with an error of kind `host`, and no tool is called off the record.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field
+from typing import Literal, Protocol
+
+EventName = Literal[
+    "sandbox_spawn",
+    "sandbox_exit",
+    "tool_call_executed",
+    "tool_call_denied",
+    "session_open",
+    "session_close",
+    "egress",
+]
+"""What an event is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened.
+
+    Attributes:
+        name: what it is.
+        seq: its place among all events of its audit, from 1; there are no gaps.
+        time: seconds since the epoch.
+        run: the run's id; None where there is none.
+        session: the session's id; None where there is none.
+        tenant: whose session it is; None where nobody was named.
+        data: what else is known, ready for JSON. Never a secret: arguments and results are digests, unless the
+            audit was told to keep them.
+    """
+
+    name: EventName
+    seq: int
+    time: float
+    run: str | None
+    session: str | None
+    tenant: str | None
+    data: Mapping[str, object] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, object]:
+        """The event as one flat mapping: the names of `data` beside the event's own."""
+        own = asdict(self)
+        data = own.pop("data")
+        return {"event": own.pop("name"), **own, **data}
+
+
+class Sink(Protocol):
+    """Where events go. It may be called from any thread, by one at a time."""
+
+    def write(self, event: Event) -> None:
+        """Take an event. What it raises ends the run that the event is about."""
+        ...
+
+
+class Audit:
+    """Numbers events and hands them to every sink, in order."""
+
+    def __init__(self, sinks: Iterable[Sink], *, content: bool = False) -> None:
+        """Make an audit.
+
+        Args:
+            sinks: where events go.
+            content: whether events also carry the arguments and results of calls and the text of programs, which
+                may hold secrets and people's data. Otherwise they carry digests and sizes.
+        """
+        self.content = content
+        self._sinks = tuple(sinks)
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+
+    def emit(self, name: EventName, trail: Trail, data: Mapping[str, object]) -> None:
+        """Put one event on record.
+
+        Raises:
+            Exception: whatever a sink raises; the event is then not on record everywhere.
+        """
+        with self._lock:
+            event = Event(name, next(self._numbers), time.time(), trail.run, trail.session, trail.tenant, data)
+            for sink in self._sinks:
+                sink.write(event)
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What ties events together: whose they are, and where they go.
+
+    Attributes:
+        audit: where they go; None when nobody listens.
+        run: the run's id.
+        session: the session's id.
+        tenant: whose session it is.
+    """
+
+    audit: Audit | None = None
+    run: str | None = None
+    session: str | None = None
+    tenant: str | None = None
+
+    def emit(self, name: EventName, data: Mapping[str, object]) -> None:
+        """Put one event on record, if there is an audit."""
+        if self.audit is not None:
+            self.audit.emit(name, self, data)
+
+    @property
+    def content(self) -> bool:
+        """Whether events carry what was said, and not only digests of it."""
+        return self.audit is not None and self.audit.content
+
+
+trail: ContextVar[Trail] = ContextVar("codeact_trail", default=Trail())  # noqa: B039 - it is frozen
+"""The trail of the run that calls a tool; seen by the tool, in its thread or its coroutine."""

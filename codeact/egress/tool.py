@@ -1,0 +1,291 @@
+"""The tool that makes requests, on httpx."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import json as jsons
+import ssl
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode, urljoin
+
+from codeact.audit import trail
+from codeact.egress.addresses import Resolver, checked, resolve
+from codeact.egress.rules import METHODS, Allow, Refused, Target, judge, parse
+from codeact.tools import Tool, tool
+
+try:
+    import httpx
+except ImportError as error:
+    msg = "codeact.egress needs the package httpx: pip install 'codeact[http]'"
+    raise ImportError(msg) from error
+
+Credential = Callable[[Allow], Mapping[str, str]]
+"""Gives the headers that a request by a rule must carry."""
+
+HOPS = 5
+"""Redirects that are followed."""
+
+_SENT = frozenset({"accept", "accept-language", "content-type", "if-match", "if-none-match", "if-modified-since"})
+"""Headers that a program may set; all others are the host's."""
+
+_TOLD = frozenset(
+    {"content-type", "content-length", "date", "etag", "last-modified", "link", "location", "retry-after"}
+)
+"""Headers of an answer that a program is told; cookies and the like are not among them."""
+
+_MOVED = frozenset({301, 302, 303, 307, 308})
+_REPEATED = frozenset({307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a server answered.
+
+    Attributes:
+        status: the number, such as 200.
+        url: where it came from, after redirects.
+        headers: the harmless ones, names in lower case.
+        text: the body as text.
+    """
+
+    status: int
+    url: str
+    headers: dict[str, str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a program asks for."""
+
+    method: str
+    target: Target
+    account: str | None
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+
+
+class TooMuch(RuntimeError):
+    """A server answered with more, or more slowly, than the host is willing to take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Makes requests by rules.
+
+    Attributes:
+        rules: what may be asked of whom.
+        credential: gives the headers that a rule's requests carry.
+        timeout: seconds for a request, redirects included.
+        limit: bytes of an answer.
+        resolver: looks names up.
+        verify: how certificates are checked; None for httpx's own way.
+    """
+
+    rules: tuple[Allow, ...]
+    credential: Credential | None
+    timeout: float
+    limit: int
+    resolver: Resolver
+    verify: ssl.SSLContext | None
+
+    async def send(self, request: Request) -> Response:
+        """Make a request and follow where it is sent, each step by the rules."""
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await self._follow(request)
+        except TimeoutError:
+            msg = f"no whole answer within {self.timeout:g} s"
+            raise TooMuch(msg) from None
+
+    async def _follow(self, request: Request) -> Response:
+        for _ in range(HOPS + 1):
+            response, onward = await self._recorded(request)
+            if onward is None:
+                return response
+            repeated = response.status in _REPEATED
+            request = Request(
+                request.method if repeated or request.method == "HEAD" else "GET",
+                parse(urljoin(request.target.url, onward)),
+                request.account,
+                request.headers,
+                request.body if repeated else None,
+            )
+        msg = f"more than {HOPS} redirects"
+        raise TooMuch(msg)
+
+    async def _recorded(self, request: Request) -> tuple[Response, str | None]:
+        """One request, on record whatever comes of it."""
+        begun = time.monotonic()
+        data: dict[str, object] = {
+            "method": request.method,
+            "origin": request.target.origin,
+            "path": request.target.path[:500],
+            "account": request.account,
+            "allowed": False,
+        }
+        try:
+            rule = judge(self.rules, request.target, request.method, request.account)
+            data["account"] = rule.account
+            address = await checked(request.target.host, request.target.port, self.resolver, private=rule.private)
+            data["allowed"] = True
+            response, onward = await self._once(request, rule, address)
+            data["status"] = response.status
+        except BaseException as error:
+            data["error"] = type(error).__name__
+            raise
+        finally:
+            data["duration_ms"] = round((time.monotonic() - begun) * 1000, 3)
+            trail.get().emit("egress", data)
+        return response, onward
+
+    async def _once(self, request: Request, rule: Allow, address: str) -> tuple[Response, str | None]:
+        target = request.target
+        secret = self.credential(rule) if self.credential is not None and rule.account is not None else {}
+        headers = {**request.headers, "accept-encoding": "identity", "user-agent": "codeact", **secret}
+        headers["host"] = target.origin.partition("://")[2]
+        pinned = httpx.URL(target.url).copy_with(host=address)
+        extensions = {"sni_hostname": target.host}
+        async with (
+            httpx.AsyncClient(verify=self.verify or _certificates(), trust_env=False, timeout=self.timeout) as client,
+            client.stream(
+                request.method, pinned, headers=headers, content=request.body, extensions=extensions
+            ) as answer,
+        ):
+            onward = answer.headers.get("location") if answer.status_code in _MOVED else None
+            told = {name: _without(secret, value) for name, value in answer.headers.items() if name in _TOLD}
+            body = b"" if onward else await self._body(answer)
+            text = _without(secret, body.decode(_charset(answer), "replace"))
+            return Response(answer.status_code, target.url, told, text), onward
+
+    async def _body(self, answer: httpx.Response) -> bytes:
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            msg = "the server sent a compressed answer, which was not asked for"
+            raise TooMuch(msg)
+        body = bytearray()
+        async for part in answer.aiter_raw():
+            body += part
+            if len(body) > self.limit:
+                msg = f"the answer is larger than {self.limit:,} bytes; ask for less"
+                raise TooMuch(msg)
+        return bytes(body)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading the authorities' certificates takes longer than most requests."""
+    return httpx.create_ssl_context()
+
+
+def _charset(answer: httpx.Response) -> str:
+    name = answer.charset_encoding or "utf-8"
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return "utf-8"
+
+
+def _without(secret: Mapping[str, str], text: str) -> str:
+    """The text, should a server echo what it was sent, without the credential in it."""
+    for value in secret.values():
+        for part in (value, *value.split()):
+            if len(part) >= _SHORTEST:
+                text = text.replace(part, "[credential]")
+    return text
+
+
+_SHORTEST = 8
+"""Characters of a part of a credential that is looked for; shorter ones are words such as `Bearer`."""
+
+
+def http_tool(  # noqa: PLR0913 - named settings, each with a default
+    allow: Iterable[Allow],
+    *,
+    credential: Credential | None = None,
+    name: str = "http",
+    timeout: float = 10.0,
+    max_bytes: int = 1_000_000,
+    resolver: Resolver = resolve,
+    verify: ssl.SSLContext | None = None,
+) -> Tool[..., Any]:
+    """A tool with which programs make requests to the destinations named here, and to no others.
+
+    Args:
+        allow: the destinations, and what may be done there.
+        credential: gives the headers that a request by one of these rules must carry, such as
+            `{"authorization": "Bearer …"}`. It is asked for rules with an account, for every request.
+        name: what the tool is called inside.
+        timeout: seconds for one call, redirects included.
+        max_bytes: bytes of one answer.
+        resolver: looks the addresses of a name up; the operating system's resolver by default.
+        verify: how certificates are checked; httpx's own way by default.
+
+    Raises:
+        TypeError: `allow` holds something else than rules.
+        ValueError: a limit is not above zero.
+    """
+    rules = tuple(allow)
+    if not all(isinstance(rule, Allow) for rule in rules):
+        msg = "allow: expected an iterable of codeact.egress.Allow"
+        raise TypeError(msg)
+    for label, value in (("timeout", timeout), ("max_bytes", max_bytes)):
+        if not value > 0:
+            msg = f"{label}={value!r}: must be above zero"
+            raise ValueError(msg)
+    client = Client(rules, credential, timeout, max_bytes, resolver, verify)
+
+    async def http(  # noqa: PLR0913 - what a request is made of
+        method: str,
+        url: str,
+        *,
+        params: dict[str, str | int | float | bool] | None = None,
+        headers: dict[str, str] | None = None,
+        json: Any = None,
+        account: str | None = None,
+    ) -> Response:
+        return await client.send(_request(method, url, params, headers, json, account))
+
+    http.__name__ = name
+    http.__doc__ = _described(rules)
+    return tool(http)
+
+
+def _request(  # noqa: PLR0913, PLR0917 - what the tool takes
+    method: str,
+    url: str,
+    params: Mapping[str, object] | None,
+    headers: Mapping[str, str] | None,
+    json: object,
+    account: str | None,
+) -> Request:
+    verb = method.upper()
+    if verb not in METHODS:
+        msg = f"method {method[:20]!r} is not known; there are {', '.join(sorted(METHODS))}"
+        raise Refused(msg)
+    if params:
+        url = f"{url}{'&' if '?' in url else '?'}{urlencode(dict(params))}"
+    sent = {key.lower(): value for key, value in (headers or {}).items()}
+    foreign = sorted(set(sent) - _SENT)
+    if foreign:
+        msg = f"the header {foreign[0][:40]!r} cannot be set; these can: {', '.join(sorted(_SENT))}"
+        raise Refused(msg)
+    body = None
+    if json is not None:
+        body = jsons.dumps(json, allow_nan=False).encode()
+        sent["content-type"] = "application/json"
+    return Request(verb, parse(url), account, sent, body)
+
+
+def _described(rules: tuple[Allow, ...]) -> str:
+    lines = [
+        f"- {'/'.join(rule.methods)} {rule.origin}{rule.path}"
+        + (f" (account={rule.account!r})" if rule.account else "")
+        for rule in rules
+    ]
+    places = "\n".join(lines) or "- nowhere"
+    return f"Make an HTTP request. Credentials are attached outside. Allowed:\n{places}"
