@@ -201,9 +201,10 @@ def test_an_escaped_program_is_found_again(
     if fence and outside:
         text = fenced(text, *fence)
     text = json.dumps(plain(text), ensure_ascii=False)[1:-1]
+    assume(not means_something_else(text))  # a fence around it is not taken for an escape
     if fence and not outside:
         text = fenced(text, *fence)
-    assume(not means_something_else(text))
+        assume(not means_something_else(text))
     assert_is(understood(text), plain(program))
 
 
