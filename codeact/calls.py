@@ -15,9 +15,11 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from codeact import excerpts
+from codeact.audit import SILENT, Trail
 from codeact.engines import Answer, Fault, Refusal, Reply, Stop
+from codeact.grant import Deadline
 from codeact.limits import Limits
-from codeact.pending import Pending
+from codeact.pending import Arguments, Pending
 from codeact.portal import Portal
 from codeact.result import Call, State
 from codeact.tools import BadArguments, Tool, Toolset
@@ -41,13 +43,20 @@ class Door:
     `call`, `submit`, `wait` and `cancel` run on the guest's thread; `expire` and `close` come from the thread that
     waits for the run. After either of these the door is shut: no call reaches a tool, and what a tool still gives is
     thrown away.
+
+    Attributes:
+        stop: why it is shut; None while it is not.
+        unrecorded: why a call is not on record, which ends the run; None while all are.
     """
 
-    def __init__(self, tools: Toolset, limits: Limits, deadline: float, portal: Portal) -> None:
+    def __init__(
+        self, tools: Toolset, limits: Limits, deadline: Deadline, portal: Portal, trail: Trail = SILENT
+    ) -> None:
         self._tools = tools
         self._limits = limits
         self._deadline = deadline
         self._portal = portal
+        self._trail = trail
         self._lock = threading.Lock()
         self._made = 0
         self._under_way: dict[int, Pending] = {}
@@ -57,6 +66,7 @@ class Door:
         self._calls: list[Call] = []
         self._spans: list[tuple[float, float]] = []
         self.stop: Fault | None = None
+        self.unrecorded: Fault | None = None
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -83,7 +93,7 @@ class Door:
             kwargs: keyword arguments, plain values.
         """
         try:
-            call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS])
+            call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS], (args, kwargs))
             if isinstance(call, Stop):
                 return call
             work = self._bound(name, args, kwargs)
@@ -101,7 +111,7 @@ class Door:
             it was refused, or the tool is not async.
         """
         try:
-            call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS])
+            call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS], (args, kwargs))
             if isinstance(call, Stop):
                 return call
             work = self._bound(name, args, kwargs)
@@ -145,8 +155,9 @@ class Door:
             call, _ = self._submitted.pop(ticket, (None, None))
             if call is None or self._under_way.pop(ticket, None) is None:
                 return
-            self._file(call, call.state())
+            receipt = self._file(call, call.state())
         call.cancel()
+        self._tell(call, receipt, None)
 
     def refuse(self, name: str, reason: str) -> Reply:
         """Put a call on record whose arguments could not be read. Never raises."""
@@ -160,7 +171,7 @@ class Door:
 
     def interrupted(self) -> Fault | None:
         """Why the program must end; None while it may go on."""
-        if self.stop is None and time.monotonic() >= self._deadline:
+        if self.stop is None and time.monotonic() >= self._deadline.at:
             return self.end(self._overdue()).fault
         return self.stop
 
@@ -185,15 +196,15 @@ class Door:
         with self._lock:
             if self.stop is None:
                 self.stop = Fault("host", "RuntimeError", "the run is over")
-            left = list(self._under_way.values())
+            left = [(call, self._file(call, call.state())) for call in self._under_way.values()]
             self._under_way.clear()
-            for call in left:
-                self._file(call, call.state())
-        for call in left:
+        for call, _ in left:
             call.cancel()
         self._done.put(None)
+        for call, receipt in left:
+            self._tell(call, receipt, None)
 
-    def _begin(self, name: str, digest: str) -> Pending | Stop:
+    def _begin(self, name: str, digest: str, said: Arguments | None = None) -> Pending | Stop:
         stop = self.interrupted()
         if stop is not None:
             return Stop(stop)
@@ -201,7 +212,7 @@ class Door:
             if self.stop is not None:
                 return Stop(self.stop)
             self._made += 1
-            call = Pending(self._made, shortened(name), digest)
+            call = Pending(self._made, shortened(name), digest, said if self._trail.content else None)
             if call.seq <= self._limits.calls:
                 self._under_way[call.seq] = call
                 return call
@@ -212,13 +223,26 @@ class Door:
             self._submitted.pop(call.seq, None)
             if self._under_way.pop(call.seq, None) is None:  # the door was shut meanwhile, and the receipt written
                 return Stop(self.stop or Fault("host", "RuntimeError", "the run is over"))
-            self._file(call, state)
-        return reply
+            receipt = self._file(call, state)
+        self._tell(call, receipt, reply)
+        return reply if self.unrecorded is None else Stop(self.unrecorded)
 
-    def _file(self, call: Pending, state: State) -> None:
+    def _file(self, call: Pending, state: State) -> Call:
         receipt = call.receipt(state)
         self._calls.append(receipt)
         self._spans.append((call.started, call.started + receipt.duration))
+        return receipt
+
+    def _tell(self, call: Pending, receipt: Call, reply: Reply | None) -> None:
+        """Put a call on record; where that fails the run ends."""
+        if self._trail.audit is None:
+            return
+        from codeact.audit import events  # noqa: PLC0415 - only where somebody listens
+
+        fault = events.recorded(events.call, self._trail, receipt, reply, call.said)
+        if fault is not None:
+            self.unrecorded = fault
+            self.end(fault)
 
     def _bound(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Work | Refusal:
         tool = self._tools.get(name)
@@ -235,7 +259,7 @@ class Door:
 
     def _perform(self, call: Pending, work: Work) -> object:
         """Carry a call out while the guest stands still."""
-        left = self._deadline - time.monotonic()
+        left = self._deadline.left()
         allowed = self._allowed(work.tool)
         if work.tool.is_async:
             future = self._portal.begin(work.tool.name, work.function)
@@ -261,7 +285,7 @@ class Door:
             if not call.timed_out:  # the tool's own TimeoutError
                 return "failed", work.failed(error)
             allowed = self._allowed(work.tool)
-            if allowed == math.inf or time.monotonic() >= self._deadline:
+            if allowed == math.inf or time.monotonic() >= self._deadline.at:
                 return "unfinished", self.end(self._overdue())
             return "unfinished", Refusal("ToolError", f"{work.written()} did not answer within {allowed:g} s")
         except Uncrossable as error:
@@ -288,7 +312,7 @@ class Door:
                 ended += [each for each in submitted if each[0].until <= now and each not in ended]
                 if ended or now >= until or (seconds is None and not submitted):
                     return ended
-                pause = min(until, self._deadline, *(call.until for call, _ in submitted)) - now
+                pause = min(until, self._deadline.at, *(call.until for call, _ in submitted)) - now
         finally:
             self._waiting = False
 
@@ -314,10 +338,10 @@ class Door:
 
     def _overdue(self) -> Fault:
         """What the deadline has met, whoever notices it first: tools under way, or the program itself."""
-        limit = f"{self._limits.timeout:g} s (limit timeout)"
+        limit, hint = self._deadline.limit, self._deadline.hint
         busy = self._held() or (list(self._under_way.values()) if self._waiting else [])
         if not busy:
-            return Fault("timeout", "TimeoutError", f"the program was terminated after {limit}")
+            return Fault("timeout", "TimeoutError", f"the program was terminated after {limit}", hint=hint)
         names = list(dict.fromkeys(call.name for call in busy))
         named = ", ".join(names[:NAMED]) + (" and others" if len(names) > NAMED else "")
         who, them = (f"the tool {named}", "it") if len(busy) == 1 else (f"{len(busy)} calls of {named}", "them")
@@ -325,6 +349,7 @@ class Door:
             "timeout",
             "TimeoutError",
             f"{who} had not answered at the deadline of {limit}; the run ended without {them}",
+            hint=hint,
         )
 
 

@@ -7,29 +7,26 @@ import contextvars
 import hashlib
 import itertools
 import logging
+import math
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
+from codeact.audit import Trail, trail
 from codeact.calls import Door
-from codeact.engines import Doors, Engine, Face, Fault, Instance, Outcome, Program
+from codeact.engines import Doors, Engine, Fault, Instance, Outcome, Program
 from codeact.errors import build
-from codeact.files import checked, compared
-from codeact.limits import Limits
-from codeact.notes import note_of
+from codeact.files import compared, leaving
+from codeact.grant import Deadline, Grant, Place, Task
+from codeact.notes import note_of, withheld
 from codeact.output import Output
 from codeact.portal import Portal, own_loop
 from codeact.result import Result, Usage
 from codeact.source import Reading, is_unread, readings, unfit
-from codeact.tools import Toolset
 from codeact.workers import workers
-
-if TYPE_CHECKING:
-    from codeact.check import Checker
 
 log = logging.getLogger("codeact")
 
@@ -39,68 +36,6 @@ AT_EXIT = 0.5
 
 GRACE = 0.2
 """Seconds that a guest gets to notice its deadline, before the run is abandoned."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """What every run of a sandbox shares.
-
-    Attributes:
-        engine: makes the worlds.
-        tools: the tools granted.
-        faces: what programs see of them.
-        limits: what one run may use.
-        checker: looks at programs before they run; None leaves that to the run itself.
-    """
-
-    engine: Engine
-    tools: Toolset
-    faces: tuple[Face, ...]
-    limits: Limits
-    checker: Checker | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What is to be run.
-
-    Attributes:
-        source: the program's text.
-        files: what it finds in its workspace: contents by path.
-    """
-
-    source: str
-    files: Mapping[str, bytes] = field(default_factory=dict)
-
-
-def task(source: object, files: object, limits: Limits) -> Task:
-    """What a host asks for.
-
-    Raises:
-        TypeError: the source is no string, or the files are no mapping of paths to contents.
-        ValueError: a path of a file does not lead to a place in the workspace, or they do not fit.
-    """
-    if not isinstance(source, str):
-        msg = f"code: expected the program as a str, got {type(source).__name__}"
-        raise TypeError(msg)
-    return Task(str.__str__(source), checked(files, limits))
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a run takes place that is one of a session's.
-
-    Attributes:
-        instance: the session's world, which outlives the run.
-        earlier: the programs that ran in it before.
-        files: digests of the files that they have left.
-        tap: puts what passes through the doors on a tape, or takes it from one.
-    """
-
-    instance: Instance
-    earlier: tuple[Reading, ...]
-    files: Mapping[str, str]
-    tap: Callable[[Doors], Doors]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +75,7 @@ def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
         if not waiting.acquire(timeout=run.left()) and not run.door.expire():
             waiting.acquire(timeout=GRACE)
     except BaseException:
-        run.abandon()
+        run.cancelled()
         raise
     ended = run.ended()
     portal.join()
@@ -176,7 +111,7 @@ async def complete_async(grant: Grant, task: Task, place: Place | None = None) -
         if not await within(run.left()) and not run.door.expire():
             await within(GRACE)
     except BaseException:
-        run.abandon()
+        run.cancelled()
         await portal.settle()
         raise
     ended = run.ended()
@@ -201,11 +136,13 @@ class Execution:
     def __init__(self, grant: Grant, task: Task, portal: Portal, place: Place | None) -> None:
         self._grant = grant
         self._reading = Reading(task.source, task.source)
-        self._inputs = task.files
+        self._files = task.files
         self._place = place
+        self._id = _fresh(b"run", 16).hex()
+        self._trail = replace(place.trail if place else Trail(grant.audit), run=self._id)
         self._started = time.monotonic()
-        self._deadline = self._started + grant.limits.timeout
-        self.door = Door(grant.tools, grant.limits, self._deadline, portal)
+        self._deadline = Deadline.of(grant.limits, place.until if place else math.inf)
+        self.door = Door(grant.tools, grant.limits, self._deadline, portal, self._trail)
         self._output = Output(grant.limits.output)
         self._lock = threading.Lock()
         self._outcome: Outcome | None = None
@@ -214,13 +151,15 @@ class Execution:
 
     def start(self, finished: Callable[[], None]) -> Execution:
         """Start it; `finished` is called on the worker when it has come to its end."""
-        fault = unfit(self._reading.written, self._grant.limits.source)
+        fault = self._begun() or unfit(self._reading.written, self._grant.limits.source)
         if fault is not None:
             self._outcome = Outcome(fault=fault)
             self.door.close()
             finished()
             return self
         context = contextvars.copy_context()
+        if self._trail.audit is not None:
+            context.run(trail.set, self._trail)
         _live.add(self)
 
         def job() -> None:
@@ -240,21 +179,49 @@ class Execution:
 
     def left(self) -> float:
         """Seconds until the deadline, at least zero."""
-        return max(0.0, self._deadline - time.monotonic())
+        return self._deadline.left()
 
     def abandon(self) -> None:
-        """End it without a result; its world is destroyed when it has left it."""
+        """End it without waiting for its outcome; its world is destroyed when it has left it."""
         self.door.close()
         with self._lock:
             self._abandoned = self._outcome is None
+
+    def cancelled(self) -> None:
+        """End it without a result: whoever wanted one has gone."""
+        self.abandon()
+        fault = Fault("host", "CancelledError", "nobody waits for the result any more")
+        self._finished(self._result(Outcome(fault=fault)))
 
     def ended(self) -> Ended:
         """The result, or what is known of it when the run is abandoned at its deadline. It ends the run."""
         stop = self.door.stop
         self.abandon()
         reason = stop or Fault("host", "RuntimeError", "the run gave no outcome")
-        result = self._result(self._outcome or Outcome(fault=reason))
+        outcome = self._outcome or Outcome(fault=reason)
+        result = self._result(outcome)
+        unrecorded = self.door.unrecorded or self._finished(result)
+        if unrecorded is not None:
+            result = self._result(replace(outcome, value=None, fault=unrecorded, finished=False, exit_code=None))
         return Ended(result, self._reading, None if self._abandoned else self._outcome)
+
+    def _begun(self) -> Fault | None:
+        """Put its beginning on record. Gives why that failed."""
+        if self._trail.audit is None:
+            return None
+        from codeact.audit import events  # noqa: PLC0415 - only where somebody listens
+
+        return events.recorded(
+            events.spawn, self._trail, self._grant.engine.name, self._reading.written, len(self._files)
+        )
+
+    def _finished(self, result: Result) -> Fault | None:
+        """Put its end on record. Gives why that failed."""
+        if self._trail.audit is None:
+            return None
+        from codeact.audit import events  # noqa: PLC0415 - as above
+
+        return events.recorded(events.exit_of, self._trail, result)
 
     def _result(self, outcome: Outcome) -> Result:
         calls = self.door.calls
@@ -264,12 +231,15 @@ class Execution:
             if outcome.fault is None
             else build(outcome.fault, self._reading, self._place.earlier if self._place else None)
         )
+        files = compared(outcome.files, {**self._inputs(), **self._files}, self._place.files if self._place else {})
+        files, kept = leaving(files, self._grant.limits.file_types)
+        notes = (note_of(outcome, self._reading), self._unchecked, withheld(kept, self._grant.limits.file_types))
         return Result(
             ok=error is None,
             value=outcome.value if error is None else None,
             error=error,
             stdout=self._output.text,
-            note="; ".join(filter(None, (note_of(outcome, self._reading), self._unchecked))) or None,
+            note="; ".join(filter(None, notes)) or None,
             calls=calls,
             usage=Usage(
                 wall=wall,
@@ -278,10 +248,16 @@ class Execution:
                 memory=outcome.memory,
                 calls=len(calls),
             ),
-            files=compared(outcome.files, self._inputs, self._place.files if self._place else {}),
+            files=files,
             truncated=self._output.truncations,
             exit_code=outcome.exit_code,
+            run=self._id,
+            shown=self._grant.limits.shown,
         )
+
+    def _inputs(self) -> Mapping[str, bytes]:
+        """What is put into a fresh world beside the run's own files."""
+        return {} if self._place is not None and self._place.earlier else self._grant.inputs
 
     def _execute(self, finished: Callable[[], None]) -> None:
         doors = Doors(
@@ -294,7 +270,7 @@ class Execution:
             interrupted=self.door.interrupted,
             now=time.time_ns,
             monotonic=time.monotonic_ns,
-            seed=_seed(),
+            seed=_fresh(b"seed", 32),
         )
         instance = None
         try:
@@ -321,11 +297,13 @@ class Execution:
         """Run the text as it is or, if that is no Python, as the first other reading of it that is."""
         best: tuple[Reading, Outcome] | None = None
         fuel = 0
+        inputs = self._inputs()
+        files = {**inputs, **self._files} if inputs else self._files
         for reading in readings(self._reading.written):
             self._reading = reading
             outcome = self._refused(reading)
             if outcome is None:
-                outcome = instance.run(Program(reading.text, number, self._inputs), doors)
+                outcome = instance.run(Program(reading.text, number, files, frozenset(inputs)), doors)
             fuel += outcome.fuel
             unread = is_unread(reading.text, outcome) and not self._has_acted()
             if best is None or not unread or (reading.keeps_lines and _is_further(outcome, best[1])):
@@ -383,13 +361,14 @@ _entropy = os.urandom(32)
 _runs = itertools.count()
 
 
-def _seed() -> bytes:
-    """32 bytes that nobody can foretell and no other run gets, in a forked child neither.
+def _fresh(purpose: bytes, size: int) -> bytes:
+    """Bytes that nobody can foretell and no other run gets, in a forked child neither.
 
     They are drawn from the kernel's randomness once a process: to ask it for every run costs more than a tenth of
     a small one.
     """
-    return hashlib.blake2b(b"%d %d" % (os.getpid(), next(_runs)), key=_entropy, digest_size=32).digest()
+    number = b"%d %d" % (os.getpid(), next(_runs))
+    return hashlib.blake2b(number, key=_entropy, digest_size=size, person=purpose).digest()
 
 
 _live: set[Execution] = set()

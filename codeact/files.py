@@ -6,6 +6,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,8 +45,13 @@ class File:
         return len(self.data or b"")
 
 
-def checked(files: object, limits: Limits) -> dict[str, bytes]:
+def checked(name: str, files: object, limits: Limits) -> dict[str, bytes]:
     """The files that a host puts into a workspace.
+
+    Args:
+        name: the argument that they came in.
+        files: contents by path; None for nothing.
+        limits: what a workspace holds.
 
     Raises:
         TypeError: they are no mapping of paths to contents.
@@ -54,45 +60,64 @@ def checked(files: object, limits: Limits) -> dict[str, bytes]:
     if files is None:
         return {}
     if not isinstance(files, Mapping):
-        msg = f"files: expected a mapping of paths to contents, got {type(files).__name__}"
+        msg = f"{name}: expected a mapping of paths to contents, got {type(files).__name__}"
         raise TypeError(msg)
     found: dict[str, bytes] = {}
-    directories: set[str] = set()
     for path, content in files.items():
         if not isinstance(path, str):
-            msg = f"files: expected paths as str, got {type(path).__name__} {path!r:.100}"
+            msg = f"{name}: expected paths as str, got {type(path).__name__} {path!r:.100}"
             raise TypeError(msg)
         reason = plain(path)
         if reason is not None:
-            msg = f"files[{path!r:.100}]: {reason}; use a path from the workspace, like 'in.csv' or 'data/in.csv'"
+            msg = f"{name}[{path!r:.100}]: {reason}; use a path from the workspace, like 'in.csv' or 'data/in.csv'"
             raise ValueError(msg)
-        found[path] = _bytes(path, content)
-        names = path.split("/")
-        directories.update("/".join(names[:depth]) for depth in range(1, len(names)))
-    for path in directories & found.keys():
-        msg = f"files[{path!r:.100}]: it cannot be a file and a directory"
-        raise ValueError(msg)
-    for name, limit, wanted in (
-        ("workspace", limits.workspace, sum(map(len, found.values()))),
-        ("files", limits.files, len(found) + len(directories)),
-    ):
-        if wanted > limit:
-            noun = "bytes" if name == "workspace" else "files and directories"
-            msg = f"files: {wanted:,} {noun} are more than the limit {name}={limit:,}"
-            raise ValueError(msg)
+        found[path] = _bytes(name, path, content)
+    _fit(name, found, _above(found), limits)
     return found
 
 
-def _bytes(path: str, content: object) -> bytes:
+def checked_together(inputs: Mapping[str, bytes], files: Mapping[str, bytes], limits: Limits) -> None:
+    """See whether files go together with inputs, and all of them into a workspace.
+
+    Raises:
+        ValueError: they do not.
+    """
+    for path in inputs.keys() & files.keys():
+        msg = f"files[{path!r:.100}]: an input of the sandbox has this path; use another one"
+        raise ValueError(msg)
+    together = {**inputs, **files}
+    _fit("files", together, _above(together), limits)
+
+
+def _above(paths: Iterable[str]) -> set[str]:
+    """The directories that hold these files."""
+    split = [path.split("/") for path in paths]
+    return {"/".join(names[:depth]) for names in split for depth in range(1, len(names))}
+
+
+def _fit(name: str, found: Mapping[str, bytes], directories: AbstractSet[str], limits: Limits) -> None:
+    for path in directories & found.keys():
+        msg = f"{name}[{path!r:.100}]: it cannot be a file and a directory"
+        raise ValueError(msg)
+    for limit, most, wanted, noun in (
+        ("workspace", limits.workspace, sum(map(len, found.values())), "bytes"),
+        ("files", limits.files, len(found) + len(directories), "files and directories"),
+    ):
+        if wanted > most:
+            msg = f"{name}: {wanted:,} {noun} are more than the limit {limit}={most:,}"
+            raise ValueError(msg)
+
+
+def _bytes(name: str, path: str, content: object) -> bytes:
     if isinstance(content, str):
         try:
             return content.encode()
         except UnicodeEncodeError:
-            msg = f"files[{path!r:.100}]: the text holds lone surrogates; encode it yourself"
+            msg = f"{name}[{path!r:.100}]: the text holds lone surrogates; encode it yourself"
             raise ValueError(msg) from None
     if isinstance(content, (bytes, bytearray, memoryview)):
         return bytes(content)
-    msg = f"files[{path!r:.100}]: expected bytes or str, got {type(content).__name__}"
+    msg = f"{name}[{path!r:.100}]: expected bytes or str, got {type(content).__name__}"
     raise TypeError(msg)
 
 
@@ -127,6 +152,19 @@ def _compared(
             digest = digest_of(data)
             if before is not None or known.get(path) != digest:
                 yield File(path, "changed" if there else "new", data, digest)
+
+
+def leaving(files: tuple[File, ...], endings: tuple[str, ...] | None) -> tuple[tuple[File, ...], tuple[File, ...]]:
+    """The files that may leave, and those that may not.
+
+    Args:
+        files: all of them.
+        endings: what the names of those that may leave end with, in lower case; None for all.
+    """
+    if endings is None:
+        return files, ()
+    may = tuple(file for file in files if file.data is None or file.path.lower().endswith(endings))
+    return may, tuple(file for file in files if file not in may)
 
 
 def save(files: Iterable[File], directory: str | os.PathLike[str]) -> tuple[Path, ...]:

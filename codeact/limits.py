@@ -1,4 +1,4 @@
-"""What one run may use before it is stopped."""
+"""What a run may use before it is stopped, what of it may leave, and how long a session lives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_UNITS = 2**62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of one run. A run that meets one is stopped, and its error names the limit.
+    """Limits. A run that meets one of its own is stopped, and its error names the limit.
 
     Attributes:
         timeout: seconds of wall clock from the start of the run to its result, tool calls included.
@@ -34,10 +34,15 @@ class Limits:
         workspace: bytes that the files of a world may hold together, temporary ones included. They count towards
             `memory` too, several times while they cross.
         files: files and directories that there may be in it.
+        session_idle: seconds without a program after which a session is over and its world destroyed.
+        session_lifetime: seconds after which it is over in any case; a run that is under way is stopped.
+        shown: characters of the value, and of the output, that an observation shows.
+        file_types: endings of the names of files that may leave, such as `.csv`, in lower case; None for all. Others
+            are withheld from the result, and its note names them.
 
     Raises:
-        ValueError: for a limit that is zero, negative, or not a finite number.
-        TypeError: for a limit that is no number.
+        ValueError: for a limit that is zero, negative, or not a finite number; for an ending that is none.
+        TypeError: for a limit that is no number; for endings that are no tuple of str.
     """
 
     timeout: float = 5.0
@@ -53,10 +58,17 @@ class Limits:
     value_depth: int = 100
     workspace: int = 32 * _MIB
     files: int = 1000
+    session_idle: float = 900.0
+    session_lifetime: float = 4 * 3600.0
+    shown: int = 4000
+    file_types: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            _check(field.name, getattr(self, field.name))
+            if field.name == "file_types":
+                _check_endings(self.file_types)
+            else:
+                _check(field.name, getattr(self, field.name))
 
 
 _MOST = {
@@ -64,7 +76,7 @@ _MOST = {
     "files": 100_000,
     "value_depth": 200,  # what a host can decode: a level of nesting is up to two levels of JSON
 }
-_SECONDS = frozenset({"timeout", "call_timeout"})
+_SECONDS = frozenset({"timeout", "call_timeout", "session_idle", "session_lifetime"})
 _OPTIONAL = frozenset({"fuel", "call_timeout"})
 
 
@@ -81,3 +93,17 @@ def _check(name: str, value: object) -> None:
         shown = f"{value:.3g}" if isinstance(value, float) else f"{value}" if abs(value) < MOST_UNITS else "…"
         msg = f"Limits({name}={shown}): must be above zero and at most {most:,}; leave it out for the default"
         raise ValueError(msg)
+
+
+def _check_endings(value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, tuple) or not all(isinstance(ending, str) for ending in value):
+        msg = (
+            f"Limits(file_types={value!r:.200}): expected a tuple of endings such as ('.csv', '.txt'), or None for all"
+        )
+        raise TypeError(msg)
+    for ending in value:
+        if not ending.startswith(".") or ending != ending.lower() or "/" in ending or len(ending) == 1:
+            msg = f"Limits(file_types=…): {ending!r:.100} is no ending; write it with its dot, in lower case: '.csv'"
+            raise ValueError(msg)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codeact.engines import Outcome
+from codeact.files import File
 from codeact.source import Reading
 from wasm_runtime.guest.program import lines_of
 
@@ -25,6 +26,15 @@ def note_of(outcome: Outcome, reading: Reading) -> str | None:
     if outcome.fault is None and not outcome.finished:
         notes.append(_empty(outcome.bound, reading.text))
     return "; ".join(notes) or None
+
+
+def withheld(files: tuple[File, ...], endings: tuple[str, ...] | None) -> str | None:
+    """What to say of files that may not leave; None where there are none."""
+    if not files:
+        return None
+    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+    names = ", ".join(file.path for file in files[:NAMED])
+    return f"withheld: {names}{more}; only {', '.join(endings or ()) or 'no'} files may leave (limit file_types)"
 
 
 def _unawaited(calls: tuple[tuple[str, int], ...]) -> str:

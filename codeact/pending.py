@@ -11,6 +11,9 @@ from typing import cast
 
 from codeact.result import Call, State
 
+Arguments = tuple[tuple[object, ...], dict[str, object]]
+"""What a call was made with: positional and keyword arguments."""
+
 
 class Pending:
     """A call that has not been answered yet.
@@ -23,14 +26,16 @@ class Pending:
         ended: when its future was done, by the same clock; None before, and for calls that have none.
         until: when it has used up its own time, by `time.monotonic`.
         timed_out: whether it has.
+        said: its arguments, where an audit keeps them; otherwise None.
     """
 
-    __slots__ = ("_cancelled", "_future", "digest", "ended", "name", "seq", "started", "timed_out", "until")
+    __slots__ = ("_cancelled", "_future", "digest", "ended", "name", "said", "seq", "started", "timed_out", "until")
 
-    def __init__(self, seq: int, name: str, digest: str) -> None:
+    def __init__(self, seq: int, name: str, digest: str, said: Arguments | None = None) -> None:
         self.seq = seq
         self.name = name
         self.digest = digest
+        self.said = said
         self.started = time.perf_counter()
         self.ended: float | None = None
         self.until = math.inf

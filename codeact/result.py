@@ -98,10 +98,6 @@ class Truncation:
     left_out: int
 
 
-OBSERVED_VALUE = 4000
-OBSERVED_OUTPUT = 4000
-"""Characters of the value and of the output that an observation shows."""
-
 OBSERVED_LINES = 5
 """Lines of an error's message that it shows."""
 
@@ -126,6 +122,8 @@ class Result:
             paths. A program that failed leaves them too, unless its world was lost with it.
         truncated: every cut that was made.
         exit_code: what the program gave to `sys.exit`; None when it did not call it.
+        run: the id of the run, by which an audit tells it.
+        shown: characters of the value, and of the output, that an observation shows.
     """
 
     ok: bool
@@ -138,6 +136,8 @@ class Result:
     files: tuple[File, ...] = ()
     truncated: tuple[Truncation, ...] = ()
     exit_code: int | None = None
+    run: str = ""
+    shown: int = 4000
 
     def to_dict(self) -> dict[str, object]:
         """The result as JSON-ready data; see `codeact.values.jsonable` for what becomes of values.
@@ -155,6 +155,7 @@ class Result:
             "files": [_told(file) for file in self.files],
             "truncated": [asdict(cut) for cut in self.truncated],
             "exit_code": self.exit_code,
+            "run": self.run,
         }
 
     def save(self, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -169,13 +170,13 @@ class Result:
         calls = f" after {len(self.calls)} tool call{'s' * (len(self.calls) != 1)}" if self.calls else ""
         if self.error is None:
             yield f"ok{calls}"
-            yield f"value: {_cut(_shown(self.value), OBSERVED_VALUE)}"
+            yield f"value: {_cut(_shown(self.value), self.shown)}"
         else:
             yield f"failed{calls}: {self.error.kind}"
             yield from _described(self.error)
         if self.stdout:
             yield "output:"
-            yield _cut(self.stdout.rstrip("\n"), OBSERVED_OUTPUT)
+            yield _cut(self.stdout.rstrip("\n"), self.shown)
         if self.files:
             yield f"files: {_listed(self.files)}"
         if self.note:

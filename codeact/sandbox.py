@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codeact.audit import Audit
 from codeact.declarations import faces
 from codeact.engines import Engine, load
-from codeact.execution import Grant, complete, complete_async, task
-from codeact.files import Content
+from codeact.execution import complete, complete_async
+from codeact.files import Content, checked
+from codeact.grant import Grant
 from codeact.limits import Limits
 from codeact.result import Result
 from codeact.session import Session, Turn
@@ -30,7 +32,7 @@ class Sandbox:
     Every run gets a fresh world; a `session` keeps one for several. A sandbox may be used from many threads at once.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a sandbox is made of
         self,
         tools: Granted = (),
         *,
@@ -38,6 +40,8 @@ class Sandbox:
         limits: Limits | None = None,
         guest: str | os.PathLike[str] | None = None,
         check: bool = False,
+        inputs: Mapping[str, Content] | None = None,
+        audit: Audit | None = None,
     ) -> None:
         """Set a sandbox up. The first use of `wasm` on a machine compiles its guest, which takes some seconds.
 
@@ -50,10 +54,14 @@ class Sandbox:
             check: whether every program is type-checked against the tools before it runs, by `ty`, in processes of
                 their own on the host. What is sure to fail is then refused (`denied`) and nothing of it is run. It
                 needs the extra `check`, and takes some tens of milliseconds a program.
+            inputs: files that every program finds in its workspace and cannot change: contents by path. They are
+                copied.
+            audit: where the events of its runs, calls and sessions go; see `codeact.audit`.
 
         Raises:
             ImportError: `check` is asked for, and its extra is not installed.
-            ValueError: there is no such engine, it has no guest, or the tools do not go together.
+            ValueError: there is no such engine, it has no guest, the tools do not go together, or the inputs are more
+                than the limits let in.
             TypeError: an argument is of the wrong type, or a tool is not annotated.
             EngineUnavailable: the engine cannot be set up here. No other engine is used in its place.
         """
@@ -66,10 +74,15 @@ class Sandbox:
         if guest is not None and not isinstance(guest, (str, os.PathLike)):
             msg = f"guest={guest!r}: expected the path of a file that `codeact build` made"
             raise TypeError(msg)
+        if audit is not None and not isinstance(audit, Audit):
+            msg = f"audit={audit!r}: expected codeact.audit.Audit"
+            raise TypeError(msg)
+        most = limits or Limits()
+        given = checked("inputs", inputs, most)
         toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
         made = _engine(engine, guest)
         checker = _checker(toolset, made) if check else None
-        self._grant = Grant(made, toolset, faces(toolset), limits or Limits(), checker)
+        self._grant = Grant(made, toolset, faces(toolset), most, checker, given, audit)
 
     def __repr__(self) -> str:
         return f"<Sandbox on {self.engine} with {', '.join(self.tools) or 'no tools'}>"
@@ -102,7 +115,7 @@ class Sandbox:
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
-        return complete(self._grant, task(code, files, self.limits)).result
+        return complete(self._grant, self._grant.task(code, files)).result
 
     async def run_async(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
         """Run a program without holding the event loop; async tools run on this loop.
@@ -117,7 +130,7 @@ class Sandbox:
             TypeError: `code` is no string, or `files` is no mapping of paths to contents.
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
         """
-        return (await complete_async(self._grant, task(code, files, self.limits))).result
+        return (await complete_async(self._grant, self._grant.task(code, files))).result
 
     def session(self, *, tenant: str | None = None, history: Iterable[Turn] = ()) -> Session:
         """One world for many programs: what one leaves behind, the next one finds.

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-import threading
+import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
-from codeact.engines import Instance
-from codeact.execution import Ended, Grant, Place, Task, complete, complete_async, task
+from codeact.audit import Trail
+from codeact.engines import Doors, Instance
+from codeact.execution import Ended, complete, complete_async
 from codeact.files import Content, digest_of
-from codeact.result import Result
+from codeact.grant import Grant, Place, Task
+from codeact.lifecycle import Life, Reason, worlds
+from codeact.result import Error, Result, Usage
 from codeact.source import Reading
 from codeact.tape import Tape, recording, replaying
 
 NAMED = 20
 """Names that a note lists."""
+
+
+_OVER: dict[Reason, str] = {
+    "closed": "is closed",
+    "dropped": "is closed",
+    "idle": "was idle for too long (limit session_idle)",
+    "lifetime": "has lived as long as it may (limit session_lifetime)",
+    "exit": "has ended with the process",
+    "fork": "belongs to the process that this one was forked from",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +55,11 @@ class Turn:
 class Session:
     """One world for many programs: names, imports, functions, classes and files stay from run to run.
 
-    It is a context manager, and closes at its end. It runs one program at a time. Where a program is ended so hard
-    that its world goes with it, the result says what was lost, and the next program finds a fresh world.
+    It is a context manager, and closes at its end; it also ends when nobody holds it any more, with the process, and
+    at the limits `session_idle` and `session_lifetime`: programs that come later fail with a `SessionExpired` that
+    says so. It runs one program at a time. Where a program is ended so hard that its world goes with it, the result
+    says what was lost, and the next program finds a fresh world. It belongs to the process that opened it: a forked
+    child has none of its names and files.
 
     Attributes:
         id: tells it from all others.
@@ -57,13 +74,14 @@ class Session:
         self.id = uuid.uuid4().hex
         self.tenant = tenant
         self._grant = grant
-        self._instance: Instance | None = None
+        self._life = Life(Trail(grant.audit, session=self.id, tenant=tenant), grant.limits)
         self._names: dict[str, None] = {}
         self._programs: list[Reading] = []
         self._files: dict[str, str] = {}
         self._history = list(history)
-        self._busy = threading.Lock()
-        self._closed = False
+        self._life.trail.emit("session_open", {"engine": grant.engine.name})
+        worlds.watch(self._life)
+        weakref.finalize(self, worlds.drop, self._life).atexit = False  # the process's end is for `worlds` to see
 
     def __enter__(self) -> Self:
         return self
@@ -74,13 +92,13 @@ class Session:
         self.close()
 
     def __repr__(self) -> str:
-        state = "closed" if self._closed else f"with {', '.join(self._names) or 'no names'}"
+        state = "over" if self._life.over else f"with {', '.join(self._names) or 'no names'}"
         return f"<Session {self.id[:8]} on {self._grant.engine.name}, {state}>"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The public names that its programs have bound and the next one will find."""
-        return tuple(self._names)
+        return () if self._life.over else tuple(self._names)
 
     @property
     def history(self) -> tuple[Turn, ...]:
@@ -93,7 +111,9 @@ class Session:
         Raises:
             RuntimeError: the session is closed, or runs another program just now.
         """
-        asked = task(code, files, self._grant.limits)
+        asked = self._grant.task(code, files)
+        if self._expired():
+            return self._expiry()
         with self._turn():
             tape = Tape()
             return self._after(asked, tape, complete(self._grant, asked, self._place(tape)))
@@ -104,7 +124,9 @@ class Session:
         Raises:
             RuntimeError: the session is closed, or runs another program just now.
         """
-        asked = task(code, files, self._grant.limits)
+        asked = self._grant.task(code, files)
+        if self._expired():
+            return self._expiry()
         with self._turn():
             tape = Tape()
             return self._after(asked, tape, await complete_async(self._grant, asked, self._place(tape)))
@@ -134,40 +156,64 @@ class Session:
 
     def close(self) -> None:
         """Destroy its world. Harmless when called twice."""
-        self._closed = True
-        if self._busy.acquire(blocking=False):  # otherwise the run under way does it when it ends
-            try:
-                self._forget()
-            finally:
-                self._busy.release()
+        self._life.end("closed")
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        if self._closed:
-            msg = "this session is closed; open another one with sandbox.session()"
-            raise RuntimeError(msg)
-        if not self._busy.acquire(blocking=False):
+        life = self._life
+        if life.over is None and not life.busy.acquire(blocking=False):
             msg = "this session runs another program just now; wait for it, or open a session for each"
+            raise RuntimeError(msg)
+        if life.over is not None:
+            msg = f"this session {_OVER[life.over]}; open another one with sandbox.session()"
             raise RuntimeError(msg)
         settled = False
         try:
             yield
             settled = True
         finally:
-            if self._closed or not settled:  # a run that was cancelled may still be in the world
+            if life.over is not None or not settled:  # a run that was cancelled may still be in the world
                 self._forget(close=settled)
-            self._busy.release()
+            life.used()
+            life.busy.release()
+            if time.monotonic() >= life.until:
+                life.expire()
+
+    def _expired(self) -> bool:
+        """Whether it has met a limit of its own, and not been closed by its host."""
+        return self._life.over in {"idle", "lifetime"} or (self._life.over is None and self._life.expire())
+
+    def _expiry(self) -> Result:
+        """What a program is told that comes too late."""
+        limits = self._grant.limits
+        if self._life.over == "idle":
+            why = f"it had no program for {limits.session_idle:g} s (limit session_idle)"
+        else:
+            why = f"it has lived {limits.session_lifetime:g} s (limit session_lifetime)"
+        names = tuple(self._names)
+        lost = f", with {_listed(names)}" if names else ""
+        error = Error(
+            kind="timeout",
+            type="SessionExpired",
+            message=f"this session is over, {why}; its world is destroyed{lost}",
+            hint="begin again in a new session: nothing was run",
+        )
+        return Result(False, None, error, "", None, (), Usage(0.0, 0.0, 0, None, 0), shown=limits.shown)
 
     def _place(self, tape: Tape) -> Place:
-        return Place(self._world(), tuple(self._programs), dict(self._files), recording(tape, self._grant.limits))
+        return self._here(recording(tape, self._grant.limits))
 
     def _place_again(self, turn: Turn) -> Place:
-        return Place(self._world(), tuple(self._programs), dict(self._files), replaying(turn.tape, self._grant.limits))
+        return self._here(replaying(turn.tape, self._grant.limits))
+
+    def _here(self, tap: Callable[[Doors], Doors]) -> Place:
+        life = self._life
+        return Place(self._world(), tuple(self._programs), dict(self._files), tap, life.trail, life.until)
 
     def _world(self) -> Instance:
-        if self._instance is None:
-            self._instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
-        return self._instance
+        if self._life.instance is None:
+            self._life.instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
+        return self._life.instance
 
     def _after(self, asked: Task, tape: Tape, ended: Ended) -> Result:
         had = self.names
@@ -200,9 +246,11 @@ class Session:
     def _settle(self, asked: Task, ended: Ended) -> bool:
         """Take note of what a run has left behind. Gives whether its world is still there."""
         outcome = ended.outcome
-        if outcome is None or self._instance is None or not self._instance.alive:
+        if outcome is None or self._life.instance is None or not self._life.instance.alive:
             self._forget(close=outcome is not None)
             return False
+        if not self._programs:
+            self._files.update((path, digest_of(data)) for path, data in self._grant.inputs.items())
         self._programs.append(ended.reading)
         for name in outcome.unbound:
             self._names.pop(name, None)
@@ -217,9 +265,7 @@ class Session:
 
     def _forget(self, *, close: bool = True) -> None:
         """Be without a world. One that a run has not left yet is closed by the run itself."""
-        if self._instance is not None and close:
-            self._instance.close()
-        self._instance = None
+        self._life.lose(close=close)
         self._names.clear()
         self._programs.clear()
         self._files.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import stat
 import subprocess
 import sys
@@ -35,7 +36,7 @@ class TestJsonLines:
         trail.emit("sandbox_exit", {"ok": True})
         first, second = lines(path)
         assert {**first, "time": 0} == {
-            "event": "sandbox_spawn", "seq": 1, "time": 0, "run": "r1", "session": "s1", "tenant": "acme",
+            "event": "sandbox_spawn", "seq": 1, "process": os.getpid(), "time": 0, "run": "r1", "session": "s1", "tenant": "acme",
             "engine": "wasm",
         }  # fmt: skip
         assert (second["event"], second["seq"], second["ok"]) == ("sandbox_exit", 2, True)

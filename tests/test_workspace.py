@@ -169,7 +169,7 @@ FIXED: dict[str, tuple[Any, ...]] = {
 def test_what_is_fixed_cannot_be_changed(case: str) -> None:
     workspace, mine = ours()
     workspace.begin({"free": b"1"})
-    workspace.begin({"d/in": b"2"}, fixed=True)
+    workspace.begin({"d/in": b"2"}, {"d/in"})
     assert mine.do(*FIXED[case])[1] == errno.EROFS
     assert mine.do("open", "d/in", "rb", 0) == 0
     assert mine.do("read", 0, -1) == b"2"

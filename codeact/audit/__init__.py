@@ -1,14 +1,15 @@
 """What happened, as events: for each run, call, session and request that left the sandbox.
 
 An audit that has holes proves nothing. So a sink that cannot take an event stops what the event is about: the
-run ends with an error of kind `host`, and no tool is called off the record.
+run ends with an error of kind `host`, and a run whose beginning cannot be recorded is not begun.
 """
 
 from __future__ import annotations
 
-import itertools
+import os
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
@@ -32,17 +33,19 @@ class Event:
 
     Attributes:
         name: what it is.
-        seq: its place among all events of its audit, from 1; there are no gaps.
+        seq: its place among all events of its audit in its process, from 1. A gap is an event that a sink did not take.
+        process: the process's number: a forked child counts anew.
         time: seconds since the epoch.
         run: the run's id; None where there is none.
         session: the session's id; None where there is none.
         tenant: whose session it is; None where nobody was named.
-        data: what else is known, ready for JSON. Never a secret: arguments and results are digests, unless the
-            audit was told to keep them.
+        data: what else is known, ready for JSON; see `codeact.audit.events`. Never a secret: arguments and results
+            are digests, unless the audit was told to keep them.
     """
 
     name: EventName
     seq: int
+    process: int
     time: float
     run: str | None
     session: str | None
@@ -65,7 +68,7 @@ class Sink(Protocol):
 
 
 class Audit:
-    """Numbers events and hands them to every sink, in order."""
+    """Numbers events and hands them to every sink, in order. Sandboxes may share one."""
 
     def __init__(self, sinks: Iterable[Sink], *, content: bool = False) -> None:
         """Make an audit.
@@ -77,8 +80,8 @@ class Audit:
         """
         self.content = content
         self._sinks = tuple(sinks)
-        self._numbers = itertools.count(1)
-        self._lock = threading.Lock()
+        self._reset()
+        _audits.add(self)
 
     def emit(self, name: EventName, trail: Trail, data: Mapping[str, object]) -> None:
         """Put one event on record.
@@ -87,9 +90,26 @@ class Audit:
             Exception: whatever a sink raises; the event is then not on record everywhere.
         """
         with self._lock:
-            event = Event(name, next(self._numbers), time.time(), trail.run, trail.session, trail.tenant, data)
+            self._last += 1
+            event = Event(name, self._last, self._process, time.time(), trail.run, trail.session, trail.tenant, data)
             for sink in self._sinks:
                 sink.write(event)
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+        self._process = os.getpid()
+
+
+_audits: weakref.WeakSet[Audit] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for audit in list(_audits):
+        audit._reset()  # noqa: SLF001 - its lock may have been held by a thread that is not in the child
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +139,8 @@ class Trail:
         return self.audit is not None and self.audit.content
 
 
-trail: ContextVar[Trail] = ContextVar("codeact_trail", default=Trail())  # noqa: B039 - it is frozen
+SILENT = Trail()
+"""Of what nobody listens to."""
+
+trail: ContextVar[Trail] = ContextVar("codeact_trail", default=SILENT)
 """The trail of the run that calls a tool; seen by the tool, in its thread or its coroutine."""

@@ -40,6 +40,7 @@ class JsonLines:
         self.path = Path(path)
         self._limit = limit
         self._durable = durable
+        self._torn = False
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         self._file = os.open(self.path, flags, OWNER_ONLY)
 
@@ -51,10 +52,13 @@ class JsonLines:
             OSError: it could not be written whole.
         """
         line = json.dumps(event.to_dict(), separators=(",", ":")).encode() + b"\n"
+        if self._torn:  # what came through of an earlier line must not spoil this one
+            line = b"\n" + line
         if self._limit is not None and os.fstat(self._file).st_size + len(line) > self._limit:
             msg = f"{self.path} may hold {self._limit:,} bytes (limit of the log): rotate it, or raise the limit"
             raise LogFull(msg)
         written = os.write(self._file, line)
+        self._torn = written != len(line)
         if written != len(line):
             msg = f"{self.path}: only {written} of {len(line)} bytes were written"
             raise OSError(msg)

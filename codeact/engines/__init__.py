@@ -127,11 +127,13 @@ class Program:
         source: its text.
         number: its place among the programs of one world, from 1. Frames of earlier ones are told by it.
         files: what is put into the world's workspace before it runs: contents by path.
+        fixed: the paths of those that it can read and not change.
     """
 
     source: str
     number: int = 1
     files: Mapping[str, bytes] = field(default_factory=dict)
+    fixed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

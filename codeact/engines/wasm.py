@@ -119,6 +119,8 @@ class WasmInstance:
                 "room": [self._limits.workspace, self._limits.files],
                 "concurrency": self._limits.concurrency,
             }
+        if program.fixed:
+            request["fixed"] = sorted(program.fixed)
         return json.dumps(request) + pack(program.files)
 
     def _outcome(self, answer: str, fuel: int, number: int) -> Outcome:

@@ -43,11 +43,13 @@ class Request(TypedDict):
         source: the text of the program.
         number: its place among the programs of this world, from 1.
         opening: comes with the first program only.
+        fixed: the paths of files in the parcel that stay as they are.
     """
 
     source: str
     number: int
     opening: NotRequired[Opening]
+    fixed: NotRequired[list[str]]
 
 
 # `loads` would look for white space around the text, with an expression that fresh worlds have to warm up.
@@ -83,7 +85,7 @@ def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
         signatures = {name: signature for name, signature, *_ in opening["tools"]}
         _scene = scene.Scene(interpreter.texts.get, signatures, sys.modules, _importable)
         files.limit(*opening["room"])
-    files.workspace.begin(inputs)
+    files.workspace.begin(inputs, frozenset(request.get("fixed", ())))
     inputs.clear()  # the workspace has its own copy
     ending = interpreter.run(request["source"], request["number"])
     value = "null"

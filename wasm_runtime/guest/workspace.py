@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Callable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -429,20 +429,20 @@ class Workspace:
 
     # --- runs ------------------------------------------------------------------------------------------------
 
-    def begin(self, inputs: Mapping[str, bytes | None], *, fixed: bool = False) -> None:
+    def begin(self, inputs: Mapping[str, bytes | None], fixed: Collection[str] = ()) -> None:
         """Begin a run: put these files into the workspace, and note what there is.
 
         Args:
             inputs: contents by path, relative to the workspace; what is there by that name is replaced. None stands
                 for nothing.
-            fixed: whether they stay as they are.
+            fixed: the paths of those that stay as they are.
 
         Raises:
             OSError: they do not fit.
         """
         for path, data in inputs.items():
             if data is not None:
-                self._bring(f"{HOME}/{path}", data, fixed=fixed)
+                self._bring(f"{HOME}/{path}", data, fixed=path in fixed)
         self._turn += 1
         self._before = dict(_files(self.home, "")) if self.home.entries else {}
         self._quiet = True

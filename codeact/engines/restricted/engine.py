@@ -94,7 +94,7 @@ class RestrictedInstance:
         world.texts[name] = program.source
         decimal.setcontext(world.decimals)
         if program.files or world.made_files is not None:
-            world.files.workspace.begin(program.files)
+            world.files.workspace.begin(program.files, program.fixed)
         compiled = self._compile(program.source, name)
         if isinstance(compiled, Fault):
             return Outcome(fault=compiled)

@@ -1,0 +1,124 @@
+"""What a sandbox grants its runs, and what one of them is asked to do, where and until when."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codeact.audit import SILENT, Audit, Trail
+from codeact.engines import Doors, Engine, Face, Instance
+from codeact.files import checked, checked_together
+from codeact.limits import Limits
+from codeact.source import Reading
+from codeact.tools import Toolset
+
+if TYPE_CHECKING:
+    from codeact.check import Checker
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What every run of a sandbox shares.
+
+    Attributes:
+        engine: makes the worlds.
+        tools: the tools granted.
+        faces: what programs see of them.
+        limits: what one run may use.
+        checker: looks at programs before they run; None leaves that to the run itself.
+        inputs: files that are in every world, to be read and not changed: contents by path.
+        audit: where events go; None when nobody listens.
+    """
+
+    engine: Engine
+    tools: Toolset
+    faces: tuple[Face, ...]
+    limits: Limits
+    checker: Checker | None = None
+    inputs: Mapping[str, bytes] = field(default_factory=dict)
+    audit: Audit | None = None
+
+    def task(self, source: object, files: object) -> Task:
+        """What a host asks for.
+
+        Raises:
+            TypeError: the source is no string, or the files are no mapping of paths to contents.
+            ValueError: a path of a file does not lead to a place in the workspace, or they do not fit.
+        """
+        if not isinstance(source, str):
+            msg = f"code: expected the program as a str, got {type(source).__name__}"
+            raise TypeError(msg)
+        found = checked("files", files, self.limits)
+        if self.inputs and found:
+            checked_together(self.inputs, found, self.limits)
+        return Task(str.__str__(source), found)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be run.
+
+    Attributes:
+        source: the program's text.
+        files: what it finds in its workspace: contents by path.
+    """
+
+    source: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When a run must be over.
+
+    Attributes:
+        at: by `time.monotonic`.
+        limit: how long that was, and the limit's name, in words.
+        hint: what to do when it is met; None for what is said of every timeout.
+    """
+
+    at: float
+    limit: str
+    hint: str | None = None
+
+    @classmethod
+    def of(cls, limits: Limits, session: float = math.inf) -> Deadline:
+        """The deadline of a run that begins now.
+
+        Args:
+            limits: what it may use.
+            session: when its session has lived as long as it may.
+        """
+        now = time.monotonic()
+        if session < now + limits.timeout:
+            limit = f"the {limits.session_lifetime:g} s that its session may live (limit session_lifetime)"
+            return cls(session, limit, "this session is over; begin again in a new one")
+        return cls(now + limits.timeout, f"{limits.timeout:g} s (limit timeout)")
+
+    def left(self) -> float:
+        """Seconds until then, at least zero."""
+        return max(0.0, self.at - time.monotonic())
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run takes place that is one of a session's.
+
+    Attributes:
+        instance: the session's world, which outlives the run.
+        earlier: the programs that ran in it before.
+        files: digests of the files that they have left.
+        tap: puts what passes through the doors on a tape, or takes it from one.
+        trail: the session's.
+        until: when it has lived as long as it may, by `time.monotonic`.
+    """
+
+    instance: Instance
+    earlier: tuple[Reading, ...]
+    files: Mapping[str, str]
+    tap: Callable[[Doors], Doors]
+    trail: Trail = SILENT
+    until: float = math.inf

@@ -1,0 +1,256 @@
+"""What a sandbox puts on record of its runs, calls and sessions, and that nothing happens off the record."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from codeact import Limits, Sandbox, tool
+from codeact.audit import Audit, Event, trail
+from codeact.audit.telemetry import OpenTelemetry
+
+SECRET = "4111-1111-1111-1111"
+
+
+class Kept:
+    """A sink that keeps what it is told, and refuses events of some names."""
+
+    def __init__(self, *refused: str) -> None:
+        self.events: list[Event] = []
+        self.refused = refused
+
+    def write(self, event: Event) -> None:
+        if event.name in self.refused:
+            msg = f"no space left for {event.name}"
+            raise OSError(msg)
+        self.events.append(event)
+
+    def names(self) -> list[str]:
+        return [event.name for event in self.events]
+
+
+called: list[object] = []
+
+
+@tool
+def charge(card: str) -> dict[str, str]:
+    """Look a card up."""
+    called.append(trail.get().run)
+    return {"card": card}
+
+
+@tool
+def broken() -> None:
+    """Fail."""
+    msg = f"no such card: {SECRET}"
+    raise LookupError(msg)
+
+
+@tool
+async def later(card: str) -> str:
+    """Look a card up, later."""
+    called.append(trail.get().run)
+    return card
+
+
+def made(engine: str, kept: Kept, *, content: bool = False, **limits: Any) -> Sandbox:
+    called.clear()
+    audit = Audit([kept], content=content)
+    return Sandbox([charge, broken, later], engine=engine, audit=audit, limits=Limits(**{"timeout": 20.0, **limits}))
+
+
+PROGRAM = f"""
+print("hello")
+tools.charge({SECRET!r})
+try: tools.charge()
+except TypeError: pass
+try: tools.broken()
+except ToolError: pass
+await tools.later({SECRET!r})
+"""
+
+
+def test_a_run_and_its_calls_are_on_record_in_order(engine: str) -> None:
+    kept = Kept()
+    with made(engine, kept).session(tenant="acme") as session:
+        result = session.run(PROGRAM)
+    assert result.ok, result.observation()
+    assert kept.names() == [
+        "session_open", "sandbox_spawn", "tool_call_executed", "tool_call_denied",
+        "tool_call_executed", "tool_call_executed", "sandbox_exit", "session_close",
+    ]  # fmt: skip
+    assert [event.seq for event in kept.events] == list(range(1, 9))
+    assert {(event.session, event.tenant) for event in kept.events} == {(session.id, "acme")}
+    assert {event.run for event in kept.events[1:-1]} == {result.run}
+    assert called == [result.run, result.run]
+    opened, spawned, first, second, third, fourth, ended, closed = (event.data for event in kept.events)
+    assert opened["engine"] == spawned["engine"] == engine
+    assert spawned["program"] == hashlib.sha256(PROGRAM.encode()).hexdigest()[:16]
+    assert spawned["program_len"] == len(PROGRAM)
+    assert [data["tool"] for data in (first, second, third, fourth)] == [
+        "charge", "charge", "broken", "later",
+    ]  # fmt: skip
+    assert [data["call"] for data in (first, second, third, fourth)] == [1, 2, 3, 4]
+    assert [call.digest for call in result.calls] == [
+        data["arguments_digest"] for data in (first, second, third, fourth)
+    ]
+    assert [data["state"] for data in (first, second, third)] == ["ok", "refused", "failed"]
+    assert [data.get("error") for data in (first, second, third, fourth)] == [
+        None, "TypeError", "ToolError", None,
+    ]  # fmt: skip
+    assert {name: ended[name] for name in ("ok", "exit_code", "stdout_len", "stderr_len", "timed_out", "calls")} == {
+        "ok": True, "exit_code": None, "stdout_len": 6, "stderr_len": 0, "timed_out": False, "calls": 4,
+    }  # fmt: skip
+    assert ended["fuel"] == result.usage.fuel
+    assert ended["memory"] == result.usage.memory
+    assert closed["reason"] == "closed"
+    assert closed["runs"] == 1
+
+
+def test_secrets_are_digests_unless_content_is_asked_for(engine: str) -> None:
+    kept = Kept()
+    made(engine, kept).run(PROGRAM)
+    assert SECRET not in json.dumps([event.to_dict() for event in kept.events])
+    kept = Kept()
+    made(engine, kept, content=True).run(PROGRAM)
+    by_name = [event.data for event in kept.events]
+    assert by_name[0]["text"] == PROGRAM
+    assert by_name[1]["arguments"] == [[SECRET], {}]
+    assert by_name[1]["result"] == {"card": SECRET}
+    assert "missing" in str(by_name[2]["message"])
+    assert SECRET in str(by_name[3]["message"])
+
+
+ENDS = {
+    "a fault": ("1 / 0", "runtime", False),
+    "a program that is none": ("def", "syntax", False),
+    "a deadline": ("while True: pass", "timeout", True),
+    "too much source": ("x = 1\n" * 1000, "syntax", False),
+    "too many calls": ("for n in range(9): tools.charge('1')", "calls", False),
+    "too much output": ("print('x' * 5000)", "output", False),
+}
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_every_end_is_on_record(engine: str, case: str) -> None:
+    program, kind, timed_out = ENDS[case]
+    kept = Kept()
+    result = made(engine, kept, timeout=1.0, calls=5, output=3000, source=2000).run(program)
+    assert kept.names()[0] == "sandbox_spawn"
+    assert kept.names()[-1] == "sandbox_exit"
+    ended = kept.events[-1].data
+    assert result.error is not None
+    assert (ended["ok"], ended["error"], ended["timed_out"]) == (False, result.error.kind, timed_out)
+    assert result.error.kind in {kind, "denied"}
+    assert ended["error_type"] == result.error.type
+    assert sum(name.startswith("tool_call") for name in kept.names()) == len(result.calls)
+
+
+def test_a_call_that_is_given_up_is_on_record(engine: str) -> None:
+    @tool
+    async def forever() -> None:
+        """Not end."""
+        await asyncio.Event().wait()
+
+    kept = Kept()
+    sandbox = Sandbox([forever], engine=engine, limits=Limits(timeout=0.3), audit=Audit([kept]))
+    sandbox.run("await tools.forever()")
+    assert kept.names() == ["sandbox_spawn", "tool_call_executed", "sandbox_exit"]
+    assert kept.events[1].data["state"] == "unfinished"
+
+
+def test_a_run_that_nobody_waits_for_is_on_record(engine: str) -> None:
+    kept = Kept()
+    sandbox = made(engine, kept)
+
+    async def main() -> None:
+        task = asyncio.create_task(sandbox.run_async("while True: pass"))
+        await asyncio.sleep(0)  # it begins
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert kept.names() == ["sandbox_spawn", "sandbox_exit"]
+    assert kept.events[-1].data["error_type"] == "CancelledError"
+
+
+@pytest.mark.parametrize("refused", ["sandbox_spawn", "tool_call_executed", "tool_call_denied", "sandbox_exit"])
+def test_nothing_happens_off_the_record(engine: str, refused: str) -> None:
+    kept = Kept(refused)
+    program = "tools.charge()" if refused == "tool_call_denied" else "tools.charge('1')"
+    result = made(engine, kept).run(f"try:\n    {program}\nexcept BaseException: pass\ntools.charge('2')\n'done'")
+    assert result.error is not None
+    assert (result.error.kind, result.error.type) == ("host", "OSError")
+    assert "could not be put on record" in result.error.message
+    assert "no space" not in result.observation()
+    assert result.value is None
+    expected = {"sandbox_spawn": 0, "tool_call_executed": 1, "tool_call_denied": 0, "sandbox_exit": 2}
+    assert len(called) == expected[refused]
+    assert refused not in kept.names()
+
+
+def test_a_session_whose_opening_cannot_be_recorded_is_not_opened(engine: str) -> None:
+    with pytest.raises(OSError, match="no space left for session_open"):
+        made(engine, Kept("session_open")).session()
+
+
+def test_runs_at_once_have_their_own_ids(engine: str) -> None:
+    kept = Kept()
+    sandbox = made(engine, kept)
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(sandbox.run("tools.charge('1')\ntools.charge('2')")))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({result.run for result in results}) == 4
+    for result in results:
+        own = [event.name for event in kept.events if event.run == result.run]
+        assert own == ["sandbox_spawn", "tool_call_executed", "tool_call_executed", "sandbox_exit"]
+    assert [event.seq for event in kept.events] == list(range(1, 17))
+
+
+def test_spans_nest_calls_in_their_run(engine: str) -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    audit = Audit([OpenTelemetry(provider.get_tracer("test"))])
+    Sandbox([charge], engine=engine, audit=audit).run("tools.charge('1')\ntools.charge()")
+    spans = {span.name: span for span in exporter.get_finished_spans()}
+    assert set(spans) == {"execute_tool run_python", "execute_tool charge"}
+    run = spans["execute_tool run_python"]
+    assert [span.parent and span.parent.span_id for span in exporter.get_finished_spans() if span is not run] == [
+        run.context and run.context.span_id
+    ] * 2
+    assert (run.attributes or {})["gen_ai.operation.name"] == "execute_tool"
+    assert (run.attributes or {})["error.type"] == "runtime"
+
+
+def test_the_log_is_whole_up_to_the_last_event_when_the_process_is_killed(engine: str, tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys\nfrom codeact import Sandbox, tool\nfrom codeact.audit import Audit\n"
+        "from codeact.audit.files import JsonLines\n@tool\ndef step(n: int) -> None:\n"
+        "    if n == 3: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"Sandbox([step], engine={engine!r}, audit=Audit([JsonLines(sys.argv[1])])).run('for n in range(9): tools.step(n)')"
+    )
+    path = tmp_path / "audit.jsonl"
+    done = subprocess.run([sys.executable, "-c", program, str(path)], timeout=60, check=False)
+    assert done.returncode == -9
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [event["event"] for event in events] == ["sandbox_spawn", *["tool_call_executed"] * 3]
+    assert [event["seq"] for event in events] == [1, 2, 3, 4]
