@@ -15,9 +15,6 @@ from codeact.engines.restricted.futures import Task
 from codeact.engines.restricted.loop import Loop
 from tests.restricted.conftest import House
 
-# A program may leave coroutines that nobody has awaited.
-pytestmark = pytest.mark.filterwarnings("ignore:coroutine", "ignore::pytest.PytestUnraisableExceptionWarning")
-
 SECRET: contextvars.ContextVar[str] = contextvars.ContextVar("SECRET", default="s3cr3t")
 
 THINGS = """
@@ -255,6 +252,7 @@ def test_nothing_goes_on_after_a_stop(run):
     assert ran.house.calls == []
 
 
+@pytest.mark.filterwarnings("ignore:coroutine 'sleep'", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_fuel_is_spent_by_turns_and_by_what_is_called(run):
     for program in (
         "while True:\n    await asyncio.sleep(0)",

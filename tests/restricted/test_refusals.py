@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
+
 import pytest
+
+from codeact.engines.restricted import engine
 
 IN_THE_TEXT = {
     "code written": "def f(): pass\nf.__code__ = f.__code__",
@@ -201,6 +206,39 @@ def test_text_nested_too_deeply(run, source):
 def test_warnings_about_the_text_stay_inside(run, recwarn):
     assert run("x = '\\d' is 1\nx").value is False
     assert not recwarn.list
+
+
+FORGOTTEN = {
+    "at once": "async def g():\n    pass\ng()\n1",
+    "with its world": "async def g():\n    pass\nx = g()\n1",
+    "some time later": "async def g():\n    pass\nx = [g()]\nx.append(x)\n1",
+    "an evaluated one": "exec('async def g():\\n    pass\\nx = g()')\n1",
+    "under another name": "async def g():\n    pass\ng.__qualname__ = 'ERROR\\n' * 9\nx = g()\n1",
+}
+
+
+@pytest.mark.parametrize("case", FORGOTTEN)
+def test_coroutines_that_are_forgotten_are_not_the_host_s(run, case):
+    kept = vars(engine).setdefault("__warningregistry__", {})
+    kept.clear()
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("default")
+        assert run(FORGOTTEN[case]).value == 1
+        gc.collect()
+    assert not seen
+    assert not [key for key in kept if key != "version"]
+
+
+def test_coroutines_of_the_host_s_own_are(run):
+    async def mine() -> None:
+        pass
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("default")
+        run("1")
+        mine()
+    assert len(seen) == 1
+    assert "mine' was never awaited" in str(seen[0].message)
 
 
 def test_frames_are_the_program_s_own(run):

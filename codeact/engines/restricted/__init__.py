@@ -19,8 +19,8 @@ What it does not stop:
   stars, a chain of `+` or a file written past its end takes a few times what its parts take.
 * Structures and generators nested hundreds of thousands of levels deep need a deep C stack when they are hashed, shown or freed: run programs
   on threads with a large stack.
-* The interpreter may write a warning on the host's stderr: for a coroutine that is never awaited, for
-  `bool(NotImplemented)`, for a generator that ignores being closed. The settings that would keep it silent are the
-  whole process's.
+* The interpreter may write a warning on the host's stderr: for `bool(NotImplemented)`, for a generator that ignores
+  being closed, for what asyncio itself gives to be awaited (`asyncio.sleep(1)`) when nobody does. The
+  settings that would keep it silent are the whole process's.
 * Recursion ends where the host's own recursion limit is.
 """

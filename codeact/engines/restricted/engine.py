@@ -6,7 +6,6 @@ import ast
 import decimal
 import re
 import sys
-import warnings
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
@@ -14,6 +13,7 @@ from types import CodeType, CoroutineType, ModuleType
 from typing import Any
 
 from codeact.engines import Doors, Face, Fault, Frame, Outcome, Program
+from codeact.engines.restricted import silence
 from codeact.engines.restricted.grants import make_builtins
 from codeact.engines.restricted.imports import importable
 from codeact.engines.restricted.meter import Stopped
@@ -147,7 +147,7 @@ class RestrictedInstance:
     def _compile_once(self, source: str, name: str) -> Compiled | Fault:
         try:
             _readable(source, name)
-            _quietly()
+            silence.keep()
             tree = ast.parse(source, name)
             look = self._world.meter.look
             policy = Policy(source, self._world.globals, look)
@@ -262,17 +262,6 @@ def _denied(violations: list[Violation]) -> Fault:
     return Fault("denied", "PolicyError", f"{first.message}{more}", frames, None, first.hint)
 
 
-def _quietly() -> None:
-    """Keep warnings about a program's text here: one filter for the process, that is about nothing else.
-
-    Setting the filters aside for the time it takes, as `catch_warnings` does, would need a lock that one slow text
-    holds against all others.
-    """
-    filters = warnings.filters
-    if not filters or filters[0] != _QUIET:
-        warnings.filterwarnings("ignore", module=_OURS)
-
-
 def _readable(source: str, name: str) -> None:
     if source.count("{") > _FIELDS and _FORMATTED.search(source):
         msg = f"f-strings in a text with more than {_FIELDS:,} braces"
@@ -283,5 +272,3 @@ _FIELDS = 20_000
 """Until 3.12 the parser's work grows with the square of the fields of an f-string, and nothing interrupts it."""
 
 _FORMATTED = re.compile(r"[fF][rR]?['\"]")
-_OURS = r"<(program( \d+)?|evaluated)>"
-_QUIET = ("ignore", None, Warning, re.compile(_OURS), 0)
