@@ -25,7 +25,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from wasm_runtime.guest.bounds import bits, distinct
-from wasm_runtime.guest.codec import TOO_DEEP, UNHASHABLE, Uncrossable, encode, refusal
+from wasm_runtime.guest.codec import TOO_DEEP, UNHASHABLE, Uncrossable, encode, refusal, shown
 from wasm_runtime.guest.records import Member, Record, ShadowingRecord, record
 
 __all__ = ["NODE", "Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable", "printable"]
@@ -165,8 +165,7 @@ def _dict(copy: _Copy, value: dict[object, object], depth: int) -> object:
             keys.append(copy.copy(key, depth))
             items.append(copy.copy(item, depth))
         except Uncrossable as error:
-            shown = repr(key) if type(key) in {str, int, float, bool, bytes} else f"<{type(key).__name__}>"
-            step = f"[{shown}]"
+            step = f"[{shown(key)}]"
             raise error.under(step) from None
     return _hashed(keys, lambda keys: dict(zip(keys, items, strict=True)))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from codeact import Limits, Sandbox
+from codeact import Limits, Sandbox, tool
 from tests import tools
 
 NONE = "NONE = {'hint': None, 'cause': None}"
@@ -187,6 +187,22 @@ def test_a_flood_of_calls_is_stopped_at_the_limit() -> None:
     assert result.error.kind == "calls"
     states = [call.state for call in result.calls]
     assert (states.count("unfinished"), states.count("refused")) == (5, Limits().calls - 5)
+
+
+def test_answers_that_nobody_fetches_are_no_more_than_calls_under_way() -> None:
+    @tool
+    def big() -> str:
+        """A megabyte."""
+        return "x" * 1_000_000
+
+    program = "import wit_world\nwhile True:\n    wit_world.wait('\\n'.join(['+1 big [[],{}]'] * 1000), 0, 1)"
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    result = Sandbox([big], limits=Limits(timeout=20, concurrency=20, calls=2000)).run(program)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000, "kilobytes"
+    assert result.error is not None
+    assert result.error.kind == "calls"
+    assert len(result.calls) == 2000
+    assert [call.state for call in result.calls].count("ok") < 50
 
 
 @pytest.mark.parametrize("flood", ["'-0\\n' * 9_000_000", "'\\n' * 30_000_000", "'-' + '0\\n-' * 9_000_000"])

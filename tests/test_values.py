@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import time as time_module
+import tracemalloc
 from collections import Counter, OrderedDict, namedtuple
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -19,6 +23,7 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from codeact import Limits, Sandbox
+from codeact.engines.room import bounded
 from codeact.testing.equality import same
 from codeact.values import Record, Uncrossable, from_guest, from_host, jsonable
 from tests import tools
@@ -429,6 +434,8 @@ def test_a_copy_is_bounded() -> None:
         '{"$":"int","v":"0x' + "f" * 70_000 + '"}', '{"$":"date","v":["2026"]}', '{"$":"timedelta","v":["1"]}',
         '{"$":"set","v":[' + ",".join(str(n * (2**61 - 1)) for n in range(20)) + "]}",
         '{"$":"set","v":[{"$":"int","v":"0x' + "f" * 400 + '"}]}', '{"$":"set","v":[{"$":"tuple","v":[{"$":"decimal","v":"1e9999999"}]}]}',
+        '{"$":"set","v":[{"$":"member","n":"x","v":{"$":"int","v":"0x' + "f" * 400 + '"}}]}', '{"$":"dict","v":["ab"]}',
+        '{"$":"fraction","v":[1,-2]}', '{"$":"decimal","v":"' + "9" * 100_000 + '"}',
     ],
 )  # fmt: skip
 def test_a_forged_text_is_a_value_error(text: str) -> None:
@@ -436,11 +443,62 @@ def test_a_forged_text_is_a_value_error(text: str) -> None:
         decode(text)
 
 
+def _alike(depth: int, variant: int) -> object:
+    """Sets of one hash that differ, of such sets: to find out takes comparing each with each."""
+    if depth == 0:
+        return variant * (2**61 - 1)
+    return {"$": "frozenset", "v": [*(_alike(depth - 1, n) for n in range(7)), _alike(depth - 1, 8 + variant)]}
+
+
+@pytest.mark.parametrize("wrap", [lambda key: key, lambda key: {"$": "member", "n": "x", "v": key}])
+def test_sets_of_sets_that_collide_are_refused(wrap: Any) -> None:
+    with pytest.raises(ValueError, match="collide"):
+        decode(json.dumps({"$": "set", "v": [wrap(_alike(2, n)) for n in range(2)]}))
+    honest = {-1, -2, frozenset({-1}), frozenset({-2}), frozenset({frozenset({1, (2, 3)}), frozenset()})}
+    assert decode(encode(honest, DEPTH)) == honest
+
+
+HEAVY = {
+    "a pair that is a text": '{"$":"dict","v":["' + "x" * 30_000_000 + '"]}',
+    "a Decimal": '{"$":"decimal","v":"' + "9" * 30_000_000 + '"}',
+    "a time zone": '{"$":"time","v":"12:00","fold":0,"zone":"' + "A/" * 15_000_000 + '"}',
+    "a key": '{"' + "\xff" * 30_000_000 + '":1}',
+    "a key that takes ten times its length to be shown": '{"' + "\U000e0001" * 7_000_000 + '":{"a":[[]]}}',
+    "a number of JSON": "1" * 30_000_000,
+    "bytes": '{"$":"bytes","v":"' + "x" * 30_000_000 + '"}',
+    "lists": "[" + "[]," * 250_000 + "[]]",
+    "dicts": "[" + '{"a":1},' * 160_000 + "{}]",
+    "sets": "[" + '{"$":"set","v":[]},' * 80_000 + "1]",
+}
+
+
+@pytest.mark.parametrize("case", HEAVY)
+def test_what_is_made_of_a_text_is_in_proportion_to_it(case: str) -> None:
+    tracemalloc.start()
+    try:
+        with suppress(Uncrossable, ValueError):
+            bounded(HEAVY[case], Limits(value_depth=2))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 80_000_000
+
+
+@pytest.mark.parametrize("text", ["9" * 40_000, "[-" + "9" * 40_000 + "]"])
+def test_numbers_are_short_where_the_interpreter_does_not_mind(text: str) -> None:
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        with pytest.raises(ValueError, match="too long"):
+            decode(text)
+        assert decode("[1, -2]") == [1, -2]
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
 @settings(deadline=None)
 @given(values)
 def test_jsonable_is_json(value: object) -> None:
-    import json  # noqa: PLC0415
-
     json.dumps(jsonable(value), allow_nan=False)
 
 

@@ -27,10 +27,12 @@ class Host(Protocol):
     """Who stands behind the doors of one room.
 
     Attributes:
-        longest: bytes of one text that are read from the guest; what is longer arrives cut.
+        asked: bytes of one text that are read from what the guest asks for; what is longer arrives cut.
+        told: the same for what it prints and what it answers.
     """
 
-    longest: int
+    asked: int
+    told: int
 
     def call(self, name: str, arguments: str, line: int) -> str:
         """Answer a call from inside; see `world.wit`."""
@@ -104,17 +106,17 @@ def _callback(answer: Callable[[Host, Any, Any], None]) -> Any:
 
 
 def _call(host: Host, arguments: Any, results: Any) -> None:
-    name, text = read(arguments[0], host.longest), read(arguments[1], host.longest)
+    name, text = read(arguments[0], host.asked), read(arguments[1], host.asked)
     put(results[0], host.call(name, text, arguments[2].of.u32))
 
 
 def _wait(host: Host, arguments: Any, results: Any) -> None:
-    sent = read(arguments[0], host.longest)
+    sent = read(arguments[0], host.asked)
     put(results[0], host.wait(sent, arguments[1].of.s64, arguments[2].of.u32))
 
 
 def _write(host: Host, arguments: Any, _results: Any) -> None:
-    host.write(read(arguments[0], host.longest), arguments[1].of.u32)
+    host.write(read(arguments[0], host.told), arguments[1].of.u32)
 
 
 def _now(host: Host, _arguments: Any, results: Any) -> None:

@@ -102,7 +102,7 @@ class Instance:
                 )
             if error:
                 raise _trap(WasmtimeError._from_ptr(error))  # noqa: SLF001 - the binding's only way to take an error
-            answer = read(result, host.longest)
+            answer = read(result, host.told)
             ffi.wasmtime_component_val_delete(ctypes.byref(result))
             return answer
         finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar, cast
@@ -35,22 +34,24 @@ class Room:
     """Who stands behind the doors of the room while a program runs; see `wasm_runtime.doors.Host`.
 
     Attributes:
-        longest: bytes of one text that are read from the guest.
+        asked: bytes of one text that are read from what the guest asks for.
+        told: the same for what it prints and what it answers.
         stop: why the host ends the program; None where it does not.
         line: the program's line, where that was at a door.
     """
 
-    __slots__ = ("_answers", "_doors", "_limits", "_sent", "_under_way", "line", "longest", "stop")
+    __slots__ = ("_answers", "_doors", "_limits", "_sent", "_under_way", "asked", "line", "stop", "told")
 
     def __init__(self, doors: Doors, limits: Limits) -> None:
         self._doors = doors
         self._limits = limits
         self._sent = 0
         self._under_way: dict[int, _Sent] = {}
-        self._answers: deque[str] = deque()
+        self._answers: dict[int, str] = {}
         self.line = 0
         self.stop: Fault | None = None
-        self.longest = max(ENCODED * limits.value_bytes + 2 * limits.workspace, limits.output) + HEADER
+        self.asked = ENCODED * limits.value_bytes + HEADER
+        self.told = max(self.asked + 2 * limits.workspace, limits.output + HEADER)
 
     def call(self, name: str, arguments: str, line: int) -> str:
         """Answer a call; the reply is `+` and a value, or `-` and an exception's type and message."""
@@ -64,7 +65,7 @@ class Room:
             if entry[:1] == "-":
                 self._give_up(entry[1:])
             elif entry:
-                self._begin(entry[1:])
+                self._begin(entry)
         ended = self._doors.wait(0.0 if self._answers else None if nanoseconds < 0 else nanoseconds / _SECOND)
         if isinstance(ended, Stop):
             self._end(ended.fault, next((call.line for call in self._under_way.values()), line))
@@ -72,21 +73,27 @@ class Room:
         for ticket, reply in ended:
             call = self._under_way.pop(ticket, None)
             if call is not None:
-                self._answers.append(f"{call.number} {self._told(call.name, reply, call.line)}")
+                self._answers[call.number] = self._told(call.name, reply, call.line)
         return self._some()
 
     def _begin(self, entry: str) -> None:
-        line, _, rest = entry.partition(" ")
-        name, _, arguments = rest.partition(" ")
+        mark, name, arguments = (*entry.split(" ", 2), "", "")[:3]
+        line = mark[1:]
         call = _Sent(self._sent, name, int(line) if line.isdecimal() and len(line) < _DIGITS else 0)
         self._sent += 1
-        begun = self._reply(self._doors.submit, name, arguments)
+        begun: int | Reply
+        if len(self._under_way) + len(self._answers) < self._limits.concurrency:
+            begun = self._reply(self._doors.submit, name, arguments)
+        else:  # the interpreter inside sends no more of them before it has been answered: what it is owed is kept here
+            begun = self._doors.refuse(name, f"{self._limits.concurrency:,} calls are under way (limit concurrency)")
         if isinstance(begun, int):
             self._under_way[begun] = call
         else:
-            self._answers.append(f"{call.number} {self._told(name, begun, call.line)}")
+            self._answers[call.number] = self._told(name, begun, call.line)
 
     def _give_up(self, number: str) -> None:
+        if len(number) < _DIGITS and number.isdecimal():
+            self._answers.pop(int(number), None)
         for ticket, call in self._under_way.items():
             if str(call.number) == number:
                 del self._under_way[ticket]
@@ -97,9 +104,13 @@ class Room:
         """Answers, as many as cross well together; the others wait for the next time."""
         some: list[str] = []
         size = 0
-        while self._answers and (not some or size + len(self._answers[0]) <= TOGETHER):
-            some.append(self._answers.popleft())
-            size += len(some[-1])
+        for number, answer in self._answers.items():
+            if some and size + len(answer) > TOGETHER:
+                break
+            some.append(f"{number} {answer}")
+            size += len(answer)
+        for number in list(self._answers)[: len(some)]:
+            del self._answers[number]
         return "\n".join(some)
 
     def _told(self, name: str, reply: Reply, line: int) -> str:

@@ -16,6 +16,7 @@ from codeact.engines import Doors, EngineUnavailable, Face, Fault, Frame, Kind, 
 from codeact.engines.room import HEADER, Room, bounded
 from codeact.limits import Limits
 from codeact.values import Uncrossable
+from wasm_runtime.guest.codec import number_reader
 from wasm_runtime.guest.names import SHOWN
 from wasm_runtime.guest.parcel import pack, unpack
 
@@ -127,7 +128,7 @@ class WasmInstance:
         end = answer.find("\n", 0, HEADER)
         rest = answer.find("\n", end + 1) if end >= 0 else -1
         try:
-            header = json.loads(answer[:end] if end >= 0 else answer[:HEADER])
+            header = json.loads(answer[:end] if end >= 0 else answer[:HEADER], parse_int=number_reader())
             # As many files again as there may be can be gone.
             most, size = 2 * self._limits.files, self._limits.workspace
             files = unpack(answer, rest + 1, count=most, size=size) if rest >= 0 else {}

@@ -37,7 +37,7 @@ class Reply:
 class Room:
     """One instance, and the host behind its doors."""
 
-    longest = 100_000_000
+    asked = told = 100_000_000
 
     def __init__(self, machine: Machine, tools: dict[str, Callable[..., object]]) -> None:
         self.printed = ""

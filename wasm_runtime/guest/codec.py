@@ -7,6 +7,7 @@ which names its row in the table. Anything not in the table cannot cross, and th
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -16,7 +17,7 @@ from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from .bounds import INT_BITS, KEY_BITS, LARGE_KEY, bits, distinct
+from .bounds import DIGITS, INT_BITS, KEY_BITS, LARGE_KEY, bits, distinct
 from .records import Member, Record, ShadowingRecord, record
 from .unawaited import UnawaitedCall
 
@@ -44,7 +45,8 @@ class Uncrossable(TypeError):
 
     def under(self, step: str) -> Uncrossable:
         """The same error, seen from one level further out."""
-        self.path = step + self.path
+        path = step[: 2 * PATH] + self.path
+        self.path = path if len(path) <= 2 * PATH else path[:PATH] + path[-PATH:]
         return self
 
     def __str__(self) -> str:
@@ -209,13 +211,18 @@ def _dict_out(value: dict[object, object], depth: int) -> object:
             _check_hashable([name])
             pairs.append([name, _encode(item, depth)])
         except Uncrossable as error:
-            step = f"[{_short(key)}]"
+            step = f"[{shown(key)}]"
             raise error.under(step) from None
     return {MARK: "dict", "v": pairs}
 
 
-def _short(key: object) -> str:
-    return repr(key) if type(key) in {str, int, float, bool, bytes} else f"<{type(key).__name__}>"
+def shown(key: object) -> str:
+    """A key as it stands in a path."""
+    if type(key) is str or type(key) is bytes:
+        return repr(key[:PATH])
+    if type(key) is bool or type(key) is float or (type(key) is int and key.bit_length() <= KEY_BITS):
+        return repr(key)
+    return f"<{type(key).__name__}>"
 
 
 def _record_out(value: dict[str, object], depth: int) -> object:
@@ -296,13 +303,30 @@ def decode(text: str) -> object:
     """
     try:
         # Each NaN is an object of its own: as keys they would otherwise be one.
-        return json.loads(text, object_hook=_object_in if f'"{MARK}"' in text else None, parse_constant=float)
+        hook = _object_in if f'"{MARK}"' in text else None
+        return json.loads(text, object_hook=hook, parse_constant=float, parse_int=number_reader())
     except RecursionError:
         msg = "nested too deeply"
         raise ValueError(msg) from None
     except (KeyError, TypeError, ArithmeticError, AttributeError, OSError) as error:
         msg = f"malformed value: {type(error).__name__}"
         raise ValueError(msg) from None
+
+
+def number_reader() -> Callable[[str], int] | None:
+    """What JSON's integers are to be read with: they are short, which the interpreter sees to where it was left to."""
+    return None if 0 < sys.get_int_max_str_digits() <= _MOST_DIGITS else _native
+
+
+def _native(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        msg = "a number that is too long"
+        raise ValueError(msg)
+    return int(digits)
+
+
+_MOST_DIGITS = 10_000
+"""Digits that are read in no time."""
 
 
 def _object_in(found: dict[str, object]) -> object:
@@ -329,10 +353,21 @@ def _int_in(found: dict[str, object]) -> int:
     return int(text, 16)
 
 
+def _decimal_in(found: dict[str, object]) -> Decimal:
+    text = _exact(found["v"], str)
+    if len(text) > DIGITS:
+        msg = f"a Decimal of more than {DIGITS:,} characters"
+        raise ValueError(msg)
+    return Decimal(text)
+
+
 def _fraction_in(found: dict[str, object]) -> Fraction:
     numerator, denominator = _exact(found["v"], list)
+    if _exact(denominator, int) <= 0:
+        msg = "a fraction that is none"
+        raise ValueError(msg)
     # It was in lowest terms when it left; to make sure of it again would cost the square of its length.
-    if bits(_exact(numerator, int)) + bits(_exact(denominator, int)) > KEY_BITS and denominator > 0:
+    if bits(_exact(numerator, int)) + bits(denominator) > KEY_BITS:
         made = Fraction(0)
         made._numerator, made._denominator = numerator, denominator  # type: ignore[attr-defined]  # noqa: SLF001
         return made
@@ -344,17 +379,23 @@ def _record_in(found: dict[str, object]) -> Record:
 
 
 def _pairs_in(found: dict[str, object]) -> dict[object, object]:
-    pairs = [(key, value) for key, value in map(tuple, _exact(found["v"], list))]
+    pairs = [(key, value) for key, value in (_exact(pair, list) for pair in _exact(found["v"], list))]
     distinct([key for key, _ in pairs])
     return dict(pairs)
 
 
 def _zone_in(zone: object) -> timezone | ZoneInfo:
     if type(zone) is str:
+        if len(zone) > _KEY:
+            msg = "a time zone that is none"
+            raise ValueError(msg)
         return ZoneInfo(zone)
     parts = _exact(zone, list)
     return timezone(timedelta(*_numbers(parts[:_SPAN])), *(_exact(name, str) for name in parts[_SPAN:]))
 
+
+_KEY = 255
+"""Characters of a time zone's key."""
 
 _SPAN = 3
 """Numbers that a span of time is made of."""
@@ -386,7 +427,7 @@ _IN: dict[str, Callable[[dict[str, object]], object]] = {
     "date": lambda found: date.fromisoformat(_exact(found["v"], str)),
     "time": lambda found: _zoned(time.fromisoformat(_exact(found["v"], str)), found),
     "timedelta": lambda found: timedelta(*_numbers(found["v"])),
-    "decimal": lambda found: Decimal(_exact(found["v"], str)),
+    "decimal": _decimal_in,
     "fraction": _fraction_in,
     "uuid": lambda found: UUID(hex=_exact(found["v"], str)),
     "member": lambda found: Member(_exact(found["n"], str), found["v"]),
