@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from codeact import excerpts
-from codeact.audit import SILENT, Trail
+from codeact.audit import SILENT, Trail, Unrecorded
 from codeact.engines import Answer, Fault, Refusal, Reply, Stop
 from codeact.grant import Deadline
 from codeact.limits import Limits
@@ -239,10 +239,16 @@ class Door:
             return
         from codeact.audit import events  # noqa: PLC0415 - only where somebody listens
 
-        fault = events.recorded(events.call, self._trail, receipt, reply, call.said)
-        if fault is not None:
-            self.unrecorded = fault
-            self.end(fault)
+        try:
+            events.call(self._trail, receipt, reply, call.said)
+        except Unrecorded as error:
+            self._unrecorded(error)
+
+    def _unrecorded(self, error: Unrecorded) -> Stop:
+        from codeact.audit import events  # noqa: PLC0415 - as above
+
+        self.unrecorded = events.unrecorded(error)
+        return self.end(self.unrecorded)
 
     def _bound(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Work | Refusal:
         tool = self._tools.get(name)
@@ -288,6 +294,8 @@ class Door:
             if allowed == math.inf or time.monotonic() >= self._deadline.at:
                 return "unfinished", self.end(self._overdue())
             return "unfinished", Refusal("ToolError", f"{work.written()} did not answer within {allowed:g} s")
+        except Unrecorded as error:
+            return "failed", self._unrecorded(error)
         except Uncrossable as error:
             return "failed", Refusal("ToolError", f"{work.written()} gave what cannot cross into the sandbox: {error}")
         except CancelledError:

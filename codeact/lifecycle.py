@@ -15,7 +15,7 @@ import time
 from queue import Empty, SimpleQueue
 from typing import Literal
 
-from codeact.audit import Trail
+from codeact.audit import Trail, Unrecorded
 from codeact.engines import Instance
 from codeact.limits import Limits
 
@@ -96,8 +96,8 @@ class Life:
         seconds = round(time.monotonic() - self._opened, 3)
         try:
             self.trail.emit("session_close", {"reason": reason, "runs": self.runs, "seconds": seconds})
-        except Exception as error:  # noqa: BLE001 - whatever a sink raises: there is no run that it could end
-            log.error("the end of the session %s is not on record: %r", self.trail.session, error)  # noqa: TRY400
+        except Unrecorded as error:  # there is no run that it could end
+            log.error("the end of the session %s: %s", self.trail.session, error)  # noqa: TRY400 - it says it all
 
     def lose(self, *, close: bool = True) -> None:
         """Be without a world. One that a run has not left yet is closed by the run itself."""

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from codeact.audit import Audit
 from codeact.declarations import faces
@@ -21,6 +21,7 @@ from codeact.tools import Granted, Toolset
 
 if TYPE_CHECKING:
     from codeact.check import Checker
+    from codeact.policy import Policy
 
 GUEST_PYTHON = (3, 14)
 """The version of the Python in the wasm engine's guest."""
@@ -83,6 +84,43 @@ class Sandbox:
         made = _engine(engine, guest)
         checker = _checker(toolset, made) if check else None
         self._grant = Grant(made, toolset, faces(toolset), most, checker, given, audit)
+
+    @classmethod
+    def from_policy(
+        cls,
+        policy: Policy,
+        tools: Granted = (),
+        *,
+        audit: Audit | None = None,
+        guest: str | os.PathLike[str] | None = None,
+        check: bool = False,
+    ) -> Self:
+        """Set a sandbox up as a policy says.
+
+        The policy says what may be granted; the tools are granted here, `policy.http_tool(…)` among them.
+
+        Args:
+            policy: the policy, see `codeact.policy.Policy.load`.
+            tools: see `Sandbox`.
+            audit: where events go; what the policy says by default. For the policy's own file and more sinks give
+                `policy.open_audit(*sinks)`, also where several sandboxes share one.
+            guest: see `Sandbox`.
+            check: see `Sandbox`.
+
+        Raises:
+            PolicyError: an input or the log of the policy cannot be opened.
+            EngineUnavailable: the boundary cannot be set up here. No other engine is used in its place.
+            ValueError, TypeError: as `Sandbox`.
+        """
+        return cls(
+            tools,
+            engine=policy.boundary.engine,
+            limits=policy.as_limits(),
+            guest=guest,
+            check=check,
+            inputs=policy.read_inputs(),
+            audit=policy.open_audit() if audit is None else audit,
+        )
 
     def __repr__(self) -> str:
         return f"<Sandbox on {self.engine} with {', '.join(self.tools) or 'no tools'}>"

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from codeact.audit import Audit, Event, Trail
+from codeact.audit import Audit, Event, Trail, Unrecorded
 from codeact.audit.files import JsonLines, LogFull
 from codeact.audit.loggers import Logging
 from codeact.audit.telemetry import OpenTelemetry
@@ -55,7 +55,7 @@ class TestJsonLines:
         path = tmp_path / "audit.jsonl"
         trail = Trail(Audit([JsonLines(path, limit=200)]))
         trail.emit("session_open", {})
-        with pytest.raises(LogFull, match=r"may hold 200 bytes \(limit of the log\)"):
+        with pytest.raises(Unrecorded, match=r"LogFull: .*may hold 200 bytes \(limit of the log\)"):
             trail.emit("session_close", {"filler": "x" * 200})
         assert len(lines(path)) == 1
 

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codeact import Limits, Sandbox, tool
-from codeact.audit import Audit, Event, trail
+from codeact.audit import Audit, Event, Unrecorded, trail
 from codeact.audit.telemetry import OpenTelemetry
 
 SECRET = "4111-1111-1111-1111"
@@ -192,7 +192,7 @@ def test_nothing_happens_off_the_record(engine: str, refused: str) -> None:
     program = "tools.charge()" if refused == "tool_call_denied" else "tools.charge('1')"
     result = made(engine, kept).run(f"try:\n    {program}\nexcept BaseException: pass\ntools.charge('2')\n'done'")
     assert result.error is not None
-    assert (result.error.kind, result.error.type) == ("host", "OSError")
+    assert (result.error.kind, result.error.type) == ("host", "Unrecorded")
     assert "could not be put on record" in result.error.message
     assert "no space" not in result.observation()
     assert result.value is None
@@ -202,7 +202,7 @@ def test_nothing_happens_off_the_record(engine: str, refused: str) -> None:
 
 
 def test_a_session_whose_opening_cannot_be_recorded_is_not_opened(engine: str) -> None:
-    with pytest.raises(OSError, match="no space left for session_open"):
+    with pytest.raises(Unrecorded, match="Kept did not take the event session_open: OSError: no space left"):
         made(engine, Kept("session_open")).session()
 
 

@@ -67,6 +67,10 @@ class Sink(Protocol):
         ...
 
 
+class Unrecorded(RuntimeError):
+    """A sink did not take an event; its cause says why."""
+
+
 class Audit:
     """Numbers events and hands them to every sink, in order. Sandboxes may share one."""
 
@@ -87,13 +91,17 @@ class Audit:
         """Put one event on record.
 
         Raises:
-            Exception: whatever a sink raises; the event is then not on record everywhere.
+            Unrecorded: a sink did not take it; it may be on record with others.
         """
         with self._lock:
             self._last += 1
             event = Event(name, self._last, self._process, time.time(), trail.run, trail.session, trail.tenant, data)
             for sink in self._sinks:
-                sink.write(event)
+                try:
+                    sink.write(event)
+                except Exception as error:
+                    msg = f"{type(sink).__name__} did not take the event {name}: {type(error).__name__}: {error}"
+                    raise Unrecorded(msg) from error
 
     def _reset(self) -> None:
         self._lock = threading.Lock()

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import ParamSpec
 
-from codeact.audit import EventName, Trail
+from codeact.audit import EventName, Trail, Unrecorded
 from codeact.engines import Answer, Fault, Refusal, Reply
 from codeact.files import digest_of as digest_of_bytes
 from codeact.pending import Arguments
@@ -31,11 +31,17 @@ def recorded(emit: Callable[Said, None], *args: Said.args, **kwargs: Said.kwargs
     """Put an event on record. Gives why the run that it is about cannot go on, where a sink did not take it."""
     try:
         emit(*args, **kwargs)
-    except Exception as error:
-        log.exception("an event could not be put on record")
-        text = "an event could not be put on record, so the run was ended; the host's log says why"
-        return Fault("host", type(error).__name__, text)
+    except Unrecorded as error:
+        return unrecorded(error)
     return None
+
+
+def unrecorded(error: Unrecorded) -> Fault:
+    """Why a run cannot go on of which something is not on record."""
+    # Its text is for the operator: it may hold paths of the host.
+    log.error("%s", error, exc_info=error)
+    text = "an event could not be put on record, so the run was ended; the host's log says why"
+    return Fault("host", "Unrecorded", text)
 
 
 def spawn(trail: Trail, engine: str, source: str, files: int) -> None:

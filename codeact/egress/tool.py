@@ -7,7 +7,8 @@ import codecs
 import json as jsons
 import ssl
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -33,7 +34,7 @@ HOPS = 5
 _SENT = frozenset({"accept", "accept-language", "content-type", "if-match", "if-none-match", "if-modified-since"})
 """Headers that a program may set; all others are the host's."""
 
-_TOLD = frozenset(
+_SHARED = frozenset(
     {"content-type", "content-length", "date", "etag", "last-modified", "link", "location", "retry-after"}
 )
 """Headers of an answer that a program is told; cookies and the like are not among them."""
@@ -85,6 +86,7 @@ class Client:
         limit: bytes of an answer.
         resolver: looks names up.
         verify: how certificates are checked; None for httpx's own way.
+        transport: what carries requests; None for the network.
     """
 
     rules: tuple[Allow, ...]
@@ -93,6 +95,7 @@ class Client:
     limit: int
     resolver: Resolver
     verify: ssl.SSLContext | None
+    transport: httpx.AsyncBaseTransport | None
 
     async def send(self, request: Request) -> Response:
         """Make a request and follow where it is sent, each step by the rules."""
@@ -109,9 +112,11 @@ class Client:
             if onward is None:
                 return response
             repeated = response.status in _REPEATED
+            with _told(request.method, request.account):
+                target = parse(urljoin(request.target.url, onward))
             request = Request(
                 request.method if repeated or request.method == "HEAD" else "GET",
-                parse(urljoin(request.target.url, onward)),
+                target,
                 request.account,
                 request.headers,
                 request.body if repeated else None,
@@ -126,7 +131,7 @@ class Client:
             "method": request.method,
             "origin": request.target.origin,
             "path": request.target.path[:500],
-            "account": request.account,
+            "account": request.account and request.account[:100],
             "allowed": False,
         }
         try:
@@ -152,13 +157,18 @@ class Client:
         pinned = httpx.URL(target.url).copy_with(host=address)
         extensions = {"sni_hostname": target.host}
         async with (
-            httpx.AsyncClient(verify=self.verify or _certificates(), trust_env=False, timeout=self.timeout) as client,
+            httpx.AsyncClient(
+                verify=self.verify or _certificates(),
+                trust_env=False,
+                timeout=self.timeout,
+                transport=self.transport,
+            ) as client,
             client.stream(
                 request.method, pinned, headers=headers, content=request.body, extensions=extensions
             ) as answer,
         ):
             onward = answer.headers.get("location") if answer.status_code in _MOVED else None
-            told = {name: _without(secret, value) for name, value in answer.headers.items() if name in _TOLD}
+            told = {name: _without(secret, value) for name, value in answer.headers.items() if name in _SHARED}
             body = b"" if onward else await self._body(answer)
             text = _without(secret, body.decode(_charset(answer), "replace"))
             return Response(answer.status_code, target.url, told, text), onward
@@ -212,6 +222,7 @@ def http_tool(  # noqa: PLR0913 - named settings, each with a default
     max_bytes: int = 1_000_000,
     resolver: Resolver = resolve,
     verify: ssl.SSLContext | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
 ) -> Tool[..., Any]:
     """A tool with which programs make requests to the destinations named here, and to no others.
 
@@ -224,6 +235,7 @@ def http_tool(  # noqa: PLR0913 - named settings, each with a default
         max_bytes: bytes of one answer.
         resolver: looks the addresses of a name up; the operating system's resolver by default.
         verify: how certificates are checked; httpx's own way by default.
+        transport: what carries requests in place of the network, for tests.
 
     Raises:
         TypeError: `allow` holds something else than rules.
@@ -237,7 +249,7 @@ def http_tool(  # noqa: PLR0913 - named settings, each with a default
         if not value > 0:
             msg = f"{label}={value!r}: must be above zero"
             raise ValueError(msg)
-    client = Client(rules, credential, timeout, max_bytes, resolver, verify)
+    client = Client(rules, credential, timeout, max_bytes, resolver, verify, transport)
 
     async def http(  # noqa: PLR0913 - what a request is made of
         method: str,
@@ -248,11 +260,31 @@ def http_tool(  # noqa: PLR0913 - named settings, each with a default
         json: Any = None,
         account: str | None = None,
     ) -> Response:
-        return await client.send(_request(method, url, params, headers, json, account))
+        with _told(method, account):
+            request = _request(method, url, params, headers, json, account)
+        return await client.send(request)
 
     http.__name__ = name
     http.__doc__ = _described(rules)
     return tool(http)
+
+
+@contextmanager
+def _told(method: str, account: str | None) -> Iterator[None]:
+    """Put a request on record that is refused before anything is known of where it would go."""
+    try:
+        yield
+    except Refused:
+        data = {
+            "method": method[:20],
+            "origin": None,
+            "path": None,
+            "account": account and account[:100],
+            "allowed": False,
+            "error": Refused.__name__,
+        }
+        trail.get().emit("egress", data)
+        raise
 
 
 def _request(  # noqa: PLR0913, PLR0917 - what the tool takes

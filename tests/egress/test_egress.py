@@ -286,6 +286,10 @@ def test_every_attempt_is_on_record(ask: Any, server: Server) -> None:
         rule = Allow(server.origin(), account="support", private=True)
         refused(ask(f"'GET', {server.origin() + '/v1/a'!r}", rule))
         refused(ask(f"'DELETE', {server.origin() + '/v1/a'!r}", rule))
+        refused(ask(f"'GET', {'http://user:canary@api.test/'!r}", rule))
+        refused(ask(f"'FETCH', {server.origin() + '/v1/a'!r}, account='x' * 1000", rule))
+        server.answers["/v1/a"] = say(302, location="http://u:canary@api.test/x")
+        refused(ask(f"'GET', {server.origin() + '/v1/a'!r}", rule))
     finally:
         trail.reset(token)
     seen = [(e.data["method"], e.data["origin"], e.data["allowed"], e.session, e.tenant) for e in sink.events]
@@ -293,9 +297,32 @@ def test_every_attempt_is_on_record(ask: Any, server: Server) -> None:
         ("GET", server.origin(), True, "s1", "acme"),
         ("GET", "http://evil.test", False, "s1", "acme"),
         ("DELETE", server.origin(), False, "s1", "acme"),
+        ("GET", None, False, "s1", "acme"),
+        ("FETCH", None, False, "s1", "acme"),
+        ("GET", server.origin(), True, "s1", "acme"),
+        ("GET", None, False, "s1", "acme"),
     ]
-    assert [event.seq for event in sink.events] == [1, 2, 3]
+    assert [event.seq for event in sink.events] == list(range(1, 8))
+    assert sink.events[4].data["account"] == "x" * 100
     assert "canary" not in str(sink.events)
+
+
+def test_a_request_that_cannot_be_recorded_ends_the_run(engine: str, server: Server) -> None:
+    class Full:
+        def write(self, event: Event) -> None:
+            if event.name == "egress":
+                msg = "/srv/log is full"
+                raise OSError(msg)
+
+    server.answers["/v1/a"] = say(200, b"ok")
+    tool = http_tool([Allow(server.origin(), private=True)], resolver=loopback)
+    sandbox = Sandbox([tool], engine=engine, audit=Audit([Full()]))
+    call = f"await tools.http('GET', {server.origin() + '/v1/a'!r})"
+    result = sandbox.run(f"try: {call}\nexcept BaseException: pass\n{call}")
+    assert result.error is not None
+    assert (result.error.kind, result.error.type) == ("host", "Unrecorded")
+    assert "/srv" not in result.observation()
+    assert len(server.seen) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,203 @@
+"""`codeact run`: one program and its result."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codeact.cli.terminal import FAILED, console, printable, put, refuse
+
+if TYPE_CHECKING:
+    from codeact.result import Result
+    from codeact.sandbox import Sandbox
+    from codeact.tools import Tool, Toolset
+
+EXAMPLES = """Examples:
+
+\b
+  codeact run program.py
+  codeact run -c "print('hello'); 6 * 7"
+  echo "tools.add(1, 2)" | codeact run - --tools mytools:add
+  codeact run program.py --tools mytools:TOOLS --engine restricted --timeout 2
+  codeact run program.py --json | jq .value
+
+\b
+What is printed:
+  stdout  what the program printed, then its value (None only if nothing else is there to show)
+  stderr  why it failed, and notes; also what your own tools print
+  --json  on stdout the whole result as one JSON document, and nothing else
+
+\b
+Exit codes:
+  0  the program finished      1  it failed      2  the command was misused      130  interrupted
+"""
+
+
+def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help="The program's file; - is standard input.")] = None,
+    code: Annotated[str | None, typer.Option("-c", "--code", metavar="CODE", help="The program itself.")] = None,
+    tools: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:ATTR",
+            help="Grant a tool, a typed function, or a list, mapping or Toolset of them. May be given several times.",
+        ),
+    ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="wasm|restricted", help="wasm is the boundary; restricted is fast and only stops accidents."
+        ),
+    ] = "wasm",
+    timeout: Annotated[str | None, typer.Option(metavar="S", help="Seconds until it is stopped; 5 by default.")] = None,
+    guest: Annotated[Path | None, typer.Option(help="A guest of your own for wasm; see codeact build.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")] = False,
+) -> None:
+    """Run one program and show its result."""
+    source = _source(file, code)
+    sandbox = _sandbox(tools or [], engine, timeout, guest)
+    with contextlib.redirect_stdout(sys.stderr):  # what tools print is not the program's
+        result = sandbox.run(source)
+    if as_json:
+        put(json.dumps(result.to_dict()) + "\n", sys.stdout)
+    else:
+        _show(result)
+    raise typer.Exit(0 if result.ok else FAILED)
+
+
+def _source(file: str | None, code: str | None) -> str:
+    """The program's text."""
+    if code is not None:
+        if file is not None:
+            refuse(f"-c: the program was given twice, as FILE {file} and as -c CODE; choose one")
+        return code
+    if file is None:
+        refuse("FILE: no program; give a FILE, -c CODE, or - for standard input")
+    try:
+        raw = _standard_input() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        refuse(f"FILE {file}: {error.strerror or error}")
+    except ValueError as error:  # a NUL in the name, for one
+        refuse(f"FILE {file!r}: {error}")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        where = "standard input" if file == "-" else f"FILE {file}"
+        line = raw.count(b"\n", 0, error.start) + 1
+        refuse(f"{where}: not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start:,}, line {line}")
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "standard input is closed")
+    return sys.stdin.buffer.read()
+
+
+def _sandbox(tools: list[str], engine: str, timeout: str | None, guest: Path | None) -> Sandbox:
+    from codeact.limits import Limits  # noqa: PLC0415 - see the package's docstring
+    from codeact.sandbox import Sandbox  # noqa: PLC0415 - see the package's docstring
+
+    limits = Limits()
+    if timeout is not None:
+        try:
+            limits = Limits(timeout=_seconds(timeout))
+        except ValueError as error:
+            refuse(f"--timeout {timeout}: {str(error).rpartition(': ')[2]}")
+    granted = _tools(tools)
+    load_engine(engine, guest)
+    return Sandbox(granted, engine=engine, limits=limits, guest=guest)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        msg = "expected a number of seconds"
+        raise ValueError(msg) from None
+
+
+def load_engine(name: str, guest: Path | None = None) -> None:
+    """Set an engine up, or say why that cannot be done."""
+    from codeact.engines import load  # noqa: PLC0415 - see the package's docstring
+
+    try:
+        load(name, guest)
+    except Exception as error:  # noqa: BLE001 - engines of others may fail in any way
+        told = str(error).removeprefix(f"engine={name!r}: ")
+        refuse(f"--engine {name}: {told or type(error).__name__}")
+
+
+def _tools(places: list[str]) -> Toolset:
+    """The tools that the options name, as one set."""
+    from codeact.tools import Toolset  # noqa: PLC0415 - see the package's docstring
+
+    if places:
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds text; an installed script lacks what -m has
+    members: list[Tool[..., Any]] = []
+    for place in places:
+        found = _imported(place)
+        # A list of names is no tool and a tool is callable: what is neither a mapping nor a collection stands alone.
+        collection = isinstance(found, Mapping) or (not callable(found) and hasattr(found, "__iter__"))
+        try:
+            members.extend(Toolset(found if collection else [found]).values())
+        except (TypeError, ValueError) as error:
+            refuse(f"--tools {place}: {error}")
+    try:
+        return Toolset(members)
+    except ValueError as error:
+        refuse(f"--tools: {str(error).removeprefix('tools: ')}")
+
+
+def _imported(place: str) -> Any:
+    from importlib import import_module  # noqa: PLC0415 - see the package's docstring
+
+    module, colon, attribute = place.partition(":")
+    if not (module and colon and attribute):
+        refuse(f"--tools {place}: expected MODULE:ATTR, like shop.tools:get_charges")
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            found: Any = import_module(module)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a module of the user's may fail in any way
+        refuse(f"--tools {place}: {module} cannot be imported: {type(error).__name__}: {error}")
+    for name in attribute.split("."):
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            refuse(f"--tools {place}: {module} has no {attribute}")
+    return found
+
+
+def _show(result: Result) -> None:
+    """Show a result to a person: output and value on stdout, everything else on stderr."""
+    nothing = not result.ok or (result.value is None and (result.stdout or result.note))
+    shown = "" if nothing else _repr(result.value)
+    text = result.stdout
+    if text and not text.endswith("\n") and (shown or sys.stdout.isatty()):
+        text += "\n"
+    put(text + (f"{shown}\n" if shown else ""), sys.stdout)
+    if not result.ok:
+        head, _, rest = replace(result, stdout="").observation().partition("\n")
+        terminal = console(stderr=True)
+        terminal.print(printable(head, sys.stderr), style="bold red", markup=False, soft_wrap=True)
+        terminal.print(printable(rest, sys.stderr), markup=False, soft_wrap=True)
+        return
+    if result.note:
+        put(f"note: {result.note}\n", sys.stderr)
+    for cut in result.truncated:
+        put(f"cut: {cut.what}: {cut.left_out:,} characters left out after {cut.kept:,}\n", sys.stderr)
+
+
+def _repr(value: object) -> str:
+    try:
+        return repr(value)
+    except ValueError as error:  # an int of more digits than Python will write out
+        return f"<{type(value).__name__} that cannot be shown: {error}>"

@@ -1,0 +1,65 @@
+"""A pytest plugin that runs the sixteen walls against a policy: `pytest --codeact-policy=policy.toml`.
+
+Each wall is a test of its own, beside the project's tests; a wall of which the policy says there is none is skipped
+with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+OPTION = "--codeact-policy"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Know the option."""
+    parser.getgroup("codeact").addoption(
+        OPTION, metavar="FILE", default=None, help="run codeact's walls against this policy, a TOML file"
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Add the walls to whatever else was collected."""
+    path = config.getoption(OPTION)
+    if path is not None:
+        items.extend(_Walls.from_parent(session, path=Path(path), name="walls").collect())
+
+
+class _Walls(pytest.File):
+    def collect(self) -> Iterator[pytest.Item]:
+        from codeact.policy import Policy, PolicyError  # noqa: PLC0415 - pytest loads every plugin, used or not
+        from codeact.walls import WALLS, Site  # noqa: PLC0415 - as above
+
+        try:
+            policy = Policy.load(self.path)
+        except (PolicyError, OSError) as error:
+            raise pytest.UsageError(str(error)) from None
+        site = Site(policy)
+        for wall in WALLS:
+            yield _Wall.from_parent(self, name=f"{wall.number}: {wall.name}", site=site, wall=wall)
+
+
+class _Wall(pytest.Item):
+    def __init__(self, *, site: Any, wall: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._site = site
+        self._wall = wall
+
+    def runtest(self) -> None:
+        """Attack it."""
+        from codeact.walls import examine  # noqa: PLC0415 - see `_Walls`
+
+        (verdict,) = examine(self._site, [self._wall])
+        if verdict.outcome == "not applicable":
+            pytest.skip(verdict.evidence)
+        if verdict.outcome == "broken":
+            pytest.fail(verdict.evidence, pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where it is from."""
+        return self.path, None, f"wall {self.name}"

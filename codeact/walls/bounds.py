@@ -1,0 +1,95 @@
+"""Walls around what a program may use up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+from codeact.engines import Kind
+from codeact.result import Result
+from codeact.walls.attacks import ENDLESS, FILLING, FLOOD, HUNGRY, MANY_FILES
+from codeact.walls.model import Broken
+from codeact.walls.rooms import Site
+
+LATE = 1.0
+"""Seconds after the limit by which a run must be over on a busy machine."""
+
+SLACK = 256 * 1024 * 1024
+"""Bytes that the host itself may grow by while a bomb goes off."""
+
+
+def endless(site: Site) -> str:
+    """The host's own clock is the judge."""
+    longest = 0.0
+    for program in ENDLESS:
+        begun = time.monotonic()
+        result = site.sandbox().run(program)
+        longest = max(longest, time.monotonic() - begun)
+        _stopped(result, {"timeout", "fuel"})
+    if longest > site.limits.timeout + LATE:
+        msg = f"a program ran for {longest:.2f} s, and the limit is {site.limits.timeout:g} s"
+        raise Broken(msg)
+    return f"stopped after {longest:.2f} s (limit timeout={site.limits.timeout:g} s)"
+
+
+def memory(site: Site) -> str:
+    """The size of the host's process is the judge."""
+    before = _resident()
+    for program in HUNGRY:
+        _stopped(site.sandbox().run(program), {"memory", "timeout", "fuel"})
+        grown = _resident() - before
+        if grown > site.limits.memory + SLACK:
+            msg = f"the host grew by {grown:,} bytes, and the limit is {site.limits.memory:,}"
+            raise Broken(msg)
+    kinds = [result.error.kind for result in site.record.results if result.error]
+    return f"stopped, and the host is what it was (limit memory={site.limits.memory:,} bytes) {' '.join(kinds)}".strip()
+
+
+def flood(site: Site) -> str:
+    """What the host has kept is the judge."""
+    result = site.sandbox().run(FLOOD)
+    if len(result.stdout) > site.limits.output:
+        msg = f"{len(result.stdout):,} characters came out, and the limit is {site.limits.output:,}"
+        raise Broken(msg)
+    _stopped(result, {"output"})
+    if not result.truncated:
+        msg = "output was cut, and nobody was told"
+        raise Broken(msg)
+    return f"cut after {len(result.stdout):,} characters (limit output={site.limits.output:,}), and announced"
+
+
+def quota(site: Site) -> str:
+    """The files that came out are the judge."""
+    for program in (FILLING, MANY_FILES):
+        result = site.sandbox().run(program)
+        if result.ok:
+            msg = "a program that fills the workspace without end has ended well"
+            raise Broken(msg)
+        held = sum(file.size for file in result.files)
+        if held > site.limits.workspace or len(result.files) > site.limits.files:
+            msg = f"{len(result.files):,} files of {held:,} bytes came out; the limits are below"
+            raise Broken(msg)
+        told = result.error.message if result.error else ""
+        if "limit" not in told:
+            msg = f"the workspace was full, and the error does not name the limit: {told[:200]}"
+            raise Broken(msg)
+    return f"held at {site.limits.workspace:,} bytes and {site.limits.files:,} files, and the limit was named"
+
+
+def _stopped(result: Result, kinds: Collection[Kind]) -> None:
+    if result.error is None or result.error.kind not in kinds:
+        seen = "it ended well" if result.error is None else f"{result.error.kind}: {result.error.message[:200]}"
+        msg = f"a program that must be stopped was not stopped by its limit: {seen}"
+        raise Broken(msg)
+    if "limit" not in result.error.message:
+        msg = f"the limit is not named: {result.error.message[:200]}"
+        raise Broken(msg)
+
+
+def _resident() -> int:
+    """Bytes of memory that the process holds now; 0 where the kernel does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - not a file of anybody's
+            return int(file.read().split()[1]) * 4096
+    except OSError:
+        return 0

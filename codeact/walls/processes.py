@@ -1,0 +1,88 @@
+"""Walls around the host's process, and what becomes of a sandbox without them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from codeact.walls.attacks import SECRETS, SPAWNING
+from codeact.walls.model import Broken
+from codeact.walls.rooms import Site, canary
+
+VARIABLE = "CODEACT_CANARY_SECRET"
+
+_NEEDED = {"wasm": "wasmtime", "restricted": "RestrictedPython"}
+
+_SABOTAGED = """
+import sys
+sys.modules[{package!r}] = None
+from pathlib import Path
+from codeact import EngineUnavailable, Sandbox
+from codeact.audit import Audit
+from codeact.policy import Policy
+policy = Policy.model_validate_json({policy!r}, strict=False).model_copy(update={{"path": {path}}})
+try:
+    sandbox = Sandbox.from_policy(policy, audit=Audit([]))
+except EngineUnavailable:
+    sys.exit(77)
+sys.exit(78 if sandbox.run("1").ok else 79)
+"""
+REFUSED = 77
+
+
+def environment(site: Site) -> str:
+    """A secret in the environment of the process that launches programs."""
+    secret = canary("secret")
+    os.environ[VARIABLE] = secret
+    try:
+        record = site.attack(SECRETS, {"name": VARIABLE})
+    finally:
+        del os.environ[VARIABLE]
+    if record.holds(secret):
+        msg = "the value of a canary variable came out"
+        raise Broken(msg)
+    return f"{len(SECRETS)} ways to read the environment; the canary variable never came out"
+
+
+def spawning(site: Site) -> str:
+    """What runs beside a program would leave a file, a child or a thread."""
+    site.sandbox().run("1")  # whatever threads the host itself needs, it has now
+    before = {thread.ident for thread in threading.enumerate()}
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "was_here")
+        site.attack(SPAWNING, {"path": str(path)})
+        if path.exists():
+            msg = "a program made another process, which left a file"
+            raise Broken(msg)
+    try:
+        child, _ = os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        child = 0
+    if child:
+        msg = f"a program left a process behind ({child})"
+        raise Broken(msg)
+    ours = ("codeact",)
+    more = [t.name for t in threading.enumerate() if t.ident not in before and not t.name.startswith(ours)]
+    if more:
+        msg = f"a program left a thread behind ({more[0]})"
+        raise Broken(msg)
+    return f"{len(SPAWNING)} ways to start a process or thread; there is none, and no trace of one"
+
+
+def no_boundary(site: Site) -> str:
+    """A process in which the engine's own package is missing."""
+    engine = site.policy.boundary.engine
+    package = _NEEDED.get(engine, engine)
+    path = None if site.policy.path is None else f"Path({str(site.policy.path)!r})"
+    program = _SABOTAGED.format(package=package, policy=site.policy.model_dump_json(), path=path)
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+    if done.returncode != REFUSED:
+        msg = f"without {package} a sandbox started, or something else went wrong (exit code {done.returncode}): {done.stderr[-300:]}"
+        raise Broken(msg)
+    return f"without {package} no sandbox could be made, and no other engine was taken"
