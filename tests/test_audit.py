@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codeact.audit import Audit, Event, Trail, Unrecorded
-from codeact.audit.files import JsonLines, LogFull
+from codeact.audit.files import JsonLines
 from codeact.audit.loggers import Logging
 from codeact.audit.telemetry import OpenTelemetry
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 from codeact.walls.attacks import SECRETS, SPAWNING
@@ -15,7 +17,7 @@ from codeact.walls.rooms import Site, canary
 
 VARIABLE = "CODEACT_CANARY_SECRET"
 
-_NEEDED = {"wasm": "wasmtime", "restricted": "RestrictedPython"}
+NEEDED = {"wasm": "wasmtime", "restricted": "RestrictedPython"}
 
 _SABOTAGED = """
 import sys
@@ -32,6 +34,9 @@ except EngineUnavailable:
 sys.exit(78 if sandbox.run("1").ok else 79)
 """
 REFUSED = 77
+
+SETTLING = 1.0
+"""Seconds that a thread which is just ending gets."""
 
 
 def environment(site: Site) -> str:
@@ -51,7 +56,7 @@ def environment(site: Site) -> str:
 def spawning(site: Site) -> str:
     """What runs beside a program would leave a file, a child or a thread."""
     site.sandbox().run("1")  # whatever threads the host itself needs, it has now
-    before = {thread.ident for thread in threading.enumerate()}
+    before = _foreign()
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "was_here")
         site.attack(SPAWNING, {"path": str(path)})
@@ -65,18 +70,26 @@ def spawning(site: Site) -> str:
     if child:
         msg = f"a program left a process behind ({child})"
         raise Broken(msg)
-    ours = ("codeact",)
-    more = [t.name for t in threading.enumerate() if t.ident not in before and not t.name.startswith(ours)]
-    if more:
-        msg = f"a program left a thread behind ({more[0]})"
-        raise Broken(msg)
+    until = time.monotonic() + SETTLING
+    while _foreign() > before:
+        if time.monotonic() > until:
+            msg = "a program left a thread behind"
+            raise Broken(msg)
+        time.sleep(0.01)
     return f"{len(SPAWNING)} ways to start a process or thread; there is none, and no trace of one"
+
+
+def _foreign() -> int:
+    """Threads that are not the sandbox's own, those that were made behind `threading`'s back included."""
+    known = threading.enumerate()
+    ours = sum(thread.name.startswith("codeact") for thread in known)
+    return _thread._count() - ours  # noqa: SLF001 - nothing else counts them
 
 
 def no_boundary(site: Site) -> str:
     """A process in which the engine's own package is missing."""
     engine = site.policy.boundary.engine
-    package = _NEEDED.get(engine, engine)
+    package = NEEDED.get(engine, engine)
     path = None if site.policy.path is None else f"Path({str(site.policy.path)!r})"
     program = _SABOTAGED.format(package=package, policy=site.policy.model_dump_json(), path=path)
     done = subprocess.run(  # noqa: S603 - our own program
