@@ -20,6 +20,7 @@ from codeact.engines.restricted.meter import Stopped
 from codeact.engines.restricted.policy import Policy
 from codeact.engines.restricted.rewriter import Violation
 from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.spare import LARGE, give_back
 from codeact.engines.restricted.world import World
 from codeact.limits import Limits
 from codeact.values import Uncrossable, from_guest
@@ -87,6 +88,8 @@ class RestrictedInstance:
         world = self._world
         for names in (world.globals, world.modules, world.builtins, world.own, world.stand_ins, world.setters):
             names.clear()
+        if world.meter.grown >= LARGE:
+            give_back()
 
     def _run(self, program: Program) -> Outcome:
         world = self._world

@@ -86,6 +86,11 @@ class Meter:
         self._growth.start()
         watchdog.watch(self)
 
+    @property
+    def grown(self) -> int:
+        """Bytes that the process had grown by in any of its runs, at the most that was seen."""
+        return self._growth.most
+
     def finish(self) -> None:
         """Spend what is left: whatever still ticks from now on, ends."""
         watchdog.forget(self)
@@ -220,6 +225,9 @@ class Growth:
     The heap is the process's, so this is only an estimate: a host that allocates in other threads is counted too,
     memory that was free inside the process before is not, and where the kernel does not tell (no `/proc`) nothing
     is seen. Runs that are under way at the same time share the sum of their limits.
+
+    Attributes:
+        most: the most that was seen, in bytes.
     """
 
     _active = 0
@@ -228,6 +236,7 @@ class Growth:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._begin = 0
+        self.most = 0
 
     def start(self) -> None:
         """Begin to count."""
@@ -237,12 +246,14 @@ class Growth:
 
     def finish(self) -> None:
         """Stop counting."""
+        self.most = max(self.most, resident() - self._begin)
         with Growth._lock:
             Growth._active -= 1
 
     def fault(self) -> Fault | None:
         """The fault when the process has grown by more than the runs under way may take."""
         grown = resident() - self._begin
+        self.most = max(self.most, grown)
         if grown <= self._limit * max(1, Growth._active):
             return None
         return Fault(
