@@ -6,22 +6,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from codeact.audit import Audit
     from codeact.declarations import stubs
     from codeact.engines import Engine, EngineUnavailable, engine_names
     from codeact.files import File
     from codeact.limits import Limits
+    from codeact.policy import Policy
     from codeact.result import Call, Error, Result, Truncation, Usage
     from codeact.sandbox import Sandbox, run
     from codeact.session import Session, Turn
     from codeact.tools import Tool, Toolset, tool
 
 __all__ = [
+    "Audit",
     "Call",
     "Engine",
     "EngineUnavailable",
     "Error",
     "File",
     "Limits",
+    "Policy",
     "Result",
     "Sandbox",
     "Session",
@@ -37,12 +41,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Audit": "audit",
     "Call": "result",
     "Engine": "engines",
     "EngineUnavailable": "engines",
     "Error": "result",
     "File": "files",
     "Limits": "limits",
+    "Policy": "policy",
     "Result": "result",
     "Sandbox": "sandbox",
     "Session": "session",

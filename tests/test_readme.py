@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from codeact import Limits
+from codeact import Limits, Sandbox
+from codeact.audit import EventName
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -22,6 +24,7 @@ def test_the_python_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     assert "AttributeError: there is no tool 'get_charge'; did you mean 'get_charges'?" in printed
     assert 'line 1: tools.get_charge("c1")' in printed
     assert "20 True" in printed
+    assert str(["session_open", "sandbox_spawn", "tool_call_executed", "sandbox_exit", "session_close"]) in printed
 
 
 def test_the_limits_table_is_the_limits() -> None:
@@ -34,7 +37,28 @@ def test_the_limits_table_is_the_limits() -> None:
     assert int(named["source"].split()[0]) * 2**10 == limits.source
     assert int(named["value_bytes"].split()[0]) * 2**20 == limits.value_bytes
     assert int(named["workspace"].split()[0]) * 2**20 == limits.workspace
-    for name in ("stack", "output", "calls", "value_depth", "files"):
-        assert int(named[name].replace(",", "")) == getattr(limits, name)
+    for name in ("stack", "output", "calls", "value_depth", "files", "shown", "session_idle", "session_lifetime"):
+        assert int(named[name].removesuffix(" s").replace(",", "")) == getattr(limits, name)
     assert limits.fuel is None
     assert limits.call_timeout is None
+    assert limits.file_types is None
+
+
+def test_the_documents_on_policies_are_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (README.parent / "docs" / "policy.md").read_text(encoding="utf-8")
+    (policy,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("policy.toml").write_text(policy)
+    Path("terms.txt").write_text("be kind")
+
+    def search_kb(query: str) -> list[str]:
+        return [query]
+
+    world: dict[str, object] = {"search_kb": search_kb, "credential_of": None, "tokens": {"support": "t"}}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "policy.md", "exec", dont_inherit=True), world)
+    sandbox = world["sandbox"]
+    assert isinstance(sandbox, Sandbox)
+    assert sandbox.run("tools.search_kb('a')").value == ["a"]
+    for event in re.findall(r"^\| `(\w+)`(?:, `(\w+)`)? \| ", text.split("## The audit")[1], re.MULTILINE):
+        assert {*event} - {""} <= set(get_args(EventName))
