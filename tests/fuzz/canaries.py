@@ -127,7 +127,7 @@ _KINDS = (
 """Types that make or open what a program must not: they are granted as something that stands for them, or not at all."""
 
 _GRANTED = {id(value) for value in PLAIN.values()}
-_BUILTINS = {id(getattr(builtins, name)): f"the builtin {name}" for name in {*WITHHELD, *STOOD_FOR}}
+_BUILTINS = {id(getattr(builtins, name)): f"the builtin {name}" for name in {*WITHHELD, *STOOD_FOR} - {"__package__"}}
 _FORBIDDEN = {key: what for key, what in _BUILTINS.items() if key not in _GRANTED}
 _FORBIDDEN |= {id(kind): f"the type {kind.__name__}" for kind in _KINDS}
 

@@ -93,6 +93,8 @@ expressions = st.recursive(st.one_of(names, literals), _compound, max_leaves=6)
 _CLASSES = (
     "class {n}({e}):\n    {m} = {e2}",
     "class {n}:\n    def __{k}__(self, *a, **k):\n        return {e}\n{n2} = {n}()\n{n2}.x",
+    "class {n}:\n    __{k}__ = {e}\n    __iter__ = lambda self: self\n{n2} = {n}()\n{n3} = [*{n2}]",
+    "class {n}({e}):\n    __{k}__ = {e2}\n{n2} = {n}()\n{n3} = {n2} + 1 if {n2} else {n2}[0]",
     "class {n}:\n    def __getattr__(self, name):\n        return {e}\n{n2} = {n}().anything",
     "class {n}:\n    def __get__(self, i, o):\n        return {e}\nclass {n2}:\n    x = {n}()\n{n3} = {n2}().x",
     "class {n}(metaclass={e}):\n    pass",
@@ -152,7 +154,9 @@ _STATEMENTS = (
 )
 
 _HOOKS = [
-    "getattribute", "setattr", "call", "iter", "next", "add", "eq", "hash", "repr", "str", "format", "len", "bool",
+    "getattribute", "getitem", "missing", "await", "aiter", "anext", "instancecheck", "class_getitem", "mro_entries", "length_hint",
+    "delete", "set", "set_name", "prepare", "init", "new", "exit", "eq", "lt", "int", "float", "bytes", "fspath", "reversed",
+    "setattr", "call", "iter", "next", "add", "eq", "hash", "repr", "str", "format", "len", "bool",
     "index", "contains", "enter", "reduce", "copy",
 ]  # fmt: skip
 

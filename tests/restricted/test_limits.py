@@ -353,3 +353,22 @@ class TestMeter:
             meter.tick()
         assert meter.fault.message == "first"
         meter.finish()
+
+
+ENDLESS = {
+    "type itself": "[*type]",
+    "type, looked through": "1 in type",
+    "steps of a dict": "class A:\n    __getitem__ = {}.get\n[*A()]",
+    "steps of a class": "class A:\n    __iter__ = lambda self: self\n    __next__ = int\n[*A()]",
+    "steps of a class, made by type": "A = type('A', (), {'__iter__': lambda self: self, '__next__': int})\n[*A()]",
+    "steps of a class, not bound": "class A:\n    __iter__ = lambda self: self\n    __next__ = staticmethod(int)\n[*A()]",
+    "steps of a metaclass": "class M(type):\n    __getitem__ = {}.get\nclass A(metaclass=M):\n    pass\nlist(A)",
+    "steps of a base": "class B:\n    __getitem__ = {}.get\nclass A(B):\n    pass\nsum(A(), 0) if 0 in A() else 1",
+    "steps of a partial": "import functools\nclass A:\n    __getitem__ = functools.partial({}.get)\nset(A())",
+}
+
+
+@pytest.mark.parametrize("case", ENDLESS)
+def test_what_goes_on_for_ever_ends(run, case):
+    fault = run(ENDLESS[case], seconds=0.5, fuel=100_000).fault
+    assert fault.kind in {"fuel", "runtime"}, fault

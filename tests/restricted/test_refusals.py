@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import warnings
+import weakref
 
 import pytest
 
 from codeact.engines.restricted import engine
+from codeact.limits import Limits
+from tests.restricted.conftest import House
 
 IN_THE_TEXT = {
     "code written": "def f(): pass\nf.__code__ = f.__code__",
@@ -254,3 +257,24 @@ def test_what_is_never_called_is_not_missed(run):
 
 def test_only_names_of_guards_are_reserved(run):
     assert run("_id_ = 1\nclass A:\n    def _repr_html_(self): return 'h'\n(_id_, A()._repr_html_())").value == (1, "h")
+
+
+TYPED = {
+    "typing": "import typing\nx = typing.List[A], typing.Optional[A], typing.Annotated[int, A]",
+    "type": "x = type[A]",
+    "generic": "import typing\nT = typing.TypeVar('T')\nclass G(typing.Generic[T]):\n    pass\nx = G[A]",
+    "callable": "from typing import Callable\nx = Callable[[A], A]",
+}
+
+
+@pytest.mark.parametrize("case", TYPED)
+def test_classes_go_with_their_world(case):
+    house = House(Limits(), 20.0)
+    instance = house.open()
+    house.run(instance, "class A:\n    data = [1]\n" + TYPED[case])
+    kinds = [weakref.ref(kind) for kind in instance._world.own]
+    assert kinds
+    instance.close()
+    del instance
+    gc.collect()
+    assert [kind() for kind in kinds if kind() is not None] == []

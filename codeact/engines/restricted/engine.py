@@ -6,6 +6,7 @@ import ast
 import decimal
 import re
 import sys
+import typing
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
@@ -86,6 +87,9 @@ class RestrictedInstance:
         """Destroy the world. Harmless when called twice."""
         self.alive = False
         world = self._world
+        if "typing" in world.modules:
+            for forget in getattr(typing, "_cleanups", ()):  # it remembers what it was asked to make types of
+                forget()
         for names in (world.globals, world.modules, world.builtins, world.own, world.stand_ins, world.setters):
             names.clear()
         if world.meter.grown >= LARGE:

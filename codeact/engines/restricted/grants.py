@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import compress
-from types import CoroutineType, FunctionType, GeneratorType, MethodType, UnionType
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType, UnionType
 from typing import Any, NoReturn
 
 from codeact.engines.restricted.arithmetic import SCALARS
@@ -60,7 +60,7 @@ PLAIN: dict[str, Any] = {
     "ToolError": ToolError,
 }
 
-_SEALED = (FunctionType, compress, GeneratorType, CoroutineType)
+_SEALED = (FunctionType, compress, GeneratorType, CoroutineType, AsyncGeneratorType)
 
 _HEX_DIGITS = INT_BITS // 2
 

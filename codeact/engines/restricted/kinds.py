@@ -41,8 +41,15 @@ _NAME = 500
 _PINNED = ("__reduce__", "__reduce_ex__", "__getstate__")
 _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset})
 
+_STEPS = ("__next__", "__getitem__")
+"""By which the interpreter goes from item to item."""
+
 _TYPE_OF: Any = vars(typing)["Type"]
 """What `type[int]` gives: unlike the interpreter's own, it cannot be called as the type it stands for."""
+
+_subscripted = type(_TYPE_OF).__getitem__
+_uncached: Any = getattr(_subscripted, "__wrapped__", _subscripted)
+"""How it is made without `typing` remembering what it is of, which may be a program's class."""
 
 _STANDING = frozenset({"datetime", "decimal", "fractions", "zoneinfo"})
 """Modules that have stand-ins for classes of values that cross."""
@@ -80,11 +87,12 @@ class Pin:
 class Mark:
     """The first entry of a class's namespace: makes the class the program's own before anything else of it runs."""
 
-    __slots__ = ("_own", "_pins")
+    __slots__ = ("_own", "_pins", "_world")
 
-    def __init__(self, own: set[type]) -> None:
-        self._own = own
+    def __init__(self, world: World) -> None:
+        self._own = world.own
         self._pins: dict[str, Pin] = {}
+        self._world = world
 
     def __get__(self, _instance: object, _owner: object = None) -> Mark:
         return self  # so that an Enum takes it for no member
@@ -95,6 +103,10 @@ class Mark:
             if type(found) is MemberDescriptorType and is_special(slot):
                 msg = f"__slots__ cannot name {slot}"
                 raise TypeError(msg)
+        for step in _STEPS:
+            found = CLASS_DICT(owner).get(step)
+            if found is not None and not (type(found) is FunctionType and self._world.wrote(found)):
+                type.__setattr__(owner, step, self._ticking(found))
         if issubclass(owner, type):
             call = CLASS_DICT(owner).get("__call__")
             if call is not None:
@@ -103,6 +115,16 @@ class Mark:
             for pinned in _PINNED:
                 type.__setattr__(owner, pinned, self._pins.get(pinned) or self._pin(pinned))
         self._own.add(owner)
+
+    def _ticking(self, found: Any) -> Callable[..., Any]:
+        """A step that is no function of the program's ticks nowhere: what goes on by it might never end."""
+        meter = self._world.meter
+
+        def step(target: Any, *args: Any) -> Any:
+            meter.tick()
+            return (found.__get__(target, type(target)) if hasattr(type(found), "__get__") else found)(*args)
+
+        return step
 
     def _pin(self, name: str) -> Pin:
         pin = self._pins[name] = Pin(self._own, name)
@@ -155,7 +177,9 @@ class Type:
         return self._world.stand_ins.get(kind, kind)
 
     def __getitem__(self, arguments: Any) -> Any:
-        return _TYPE_OF[arguments]
+        return _uncached(_TYPE_OF, arguments)
+
+    __iter__ = None  # it would be asked for one item after the other, and there is no end to them
 
     def __or__(self, other: Any) -> Any:
         return type | other
@@ -179,7 +203,7 @@ class Kinds:
     """
 
     def __init__(self, world: World, judge_bases: Callable[[str, tuple[Any, ...]], None]) -> None:
-        self.mark = Mark(world.own)
+        self.mark = Mark(world)
         self._world = world
         self._judge_bases = judge_bases
         self._made: dict[type, Any] = {}

@@ -1,0 +1,281 @@
+"""What a guest may send: texts that are nearly right, texts that are not, and programs that send them themselves."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import strategies as st
+
+from wasm_runtime.guest.codec import _IN
+from wasm_runtime.guest.records import Member, record
+
+MARKS = [*_IN, "nothing", "", "$"]
+NAMES = ["echo", "fetch", "greedy", "typed", "broken", "stuck", "nope", "__class__", "__call__", "", "tools.echo", "é\u202e", "x" * 300]  # fmt: skip
+KEYS = [
+    "value",
+    "number",
+    "names",
+    "self",
+    "cls",
+    "args",
+    "kwargs",
+    "__class__",
+    "items",
+    "get",
+    "$",
+    "v",
+    "",
+    "\ud800",
+]
+ZONES = ["UTC", "Europe/Berlin", "America", "../UTC", "/etc/localtime", "", ".", "tzdata.zi", "a/__init__.py", "x\0y", "\ud800", "A/" * 90]  # fmt: skip
+COUNTS = st.one_of(st.integers(-3, 40), st.sampled_from([2**31, 2**63, -(2**63), 10**15]))
+
+# --- the text of a value -------------------------------------------------------------------------------------
+
+_numbers = st.one_of(
+    COUNTS.map(str),
+    st.sampled_from(["-0", "1.5", "-1e400", "1e-400", "NaN", "Infinity", "-Infinity", "1" * 5000, "0.1" + "1" * 400]),
+    st.integers(0, 12).map(lambda n: str(n * (2**61 - 1))),
+)
+_strings = st.one_of(
+    st.text(max_size=8),
+    st.sampled_from([*KEYS, *ZONES, "0x" + "f" * 300, "-0x1", "1e999999", "9" * 400, "sNaN123", "2026-02-30", "2026-01-02",
+                     "0001-01-01T00:00:00", "9999-12-31T23:59:59.999999", "24:00", "12:00:00+25:00", "{0.__class__}"]),
+)  # fmt: skip
+_leaves = st.one_of(st.sampled_from(["null", "true", "false", "{}", "[]"]), _numbers, _strings.map(json.dumps))
+
+
+def _object(pairs: list[tuple[str, str]]) -> str:
+    return "{" + ",".join(f"{json.dumps(key)}:{value}" for key, value in pairs) + "}"
+
+
+def _joined(items: list[str]) -> str:
+    return f"[{','.join(items)}]"
+
+
+_spans = st.lists(_numbers, max_size=5).map(_joined)
+
+
+@st.composite
+def value(draw: st.DrawFn, depth: int = 3) -> str:
+    """JSON as the codec writes it, more or less: every mark with every content, keys twice, numbers of all sizes.
+
+    It is no `st.recursive`: to make an example of such a one smaller takes hypothesis hours and gigabytes.
+    """
+    shape = draw(st.integers(0, 10)) if depth else 0
+    inner = value(depth - 1)
+    if shape < 4:
+        return draw(_leaves)
+    if shape < 6:
+        return _joined(draw(st.lists(inner, max_size=10 if depth < 3 else 3)))
+    if shape == 6:
+        return _object(draw(st.lists(st.tuples(st.sampled_from(KEYS), inner), max_size=3)))
+    content = draw(st.integers(0, 3))
+    contents = (inner, st.lists(inner, max_size=10 if depth < 3 else 3).map(_joined), _strings.map(json.dumps), _spans)
+    more = st.one_of(
+        st.tuples(st.sampled_from(["v", "n", "fold", "$", "x"]), inner),
+        st.tuples(st.just("fold"), st.sampled_from(["0", "1", "2"])),
+        st.tuples(st.just("zone"), st.one_of(st.sampled_from(ZONES).map(json.dumps), _spans)),
+        st.tuples(st.just("n"), _strings.map(json.dumps)),
+    )
+    fields = [("$", json.dumps(draw(st.sampled_from(MARKS)))), ("v", draw(contents[content]))]
+    return _object([*fields, *draw(st.lists(more, max_size=3))])
+
+
+values = value()
+
+
+@st.composite
+def damaged(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
+    """A text of which a piece is gone, is there twice, or is another one."""
+    text = draw(texts)
+    begin = draw(st.integers(0, len(text)))
+    end = draw(st.integers(begin, min(len(text), begin + 20)))
+    piece = draw(st.one_of(st.just(""), st.text(max_size=5), st.just(text[begin:end] * 2), _leaves))
+    return text[:begin] + piece + text[end:]
+
+
+def nearly(texts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Texts as they are, damaged ones, and any text at all."""
+    return st.one_of(texts, texts, damaged(texts), st.text(max_size=30))
+
+
+def _many(piece: str, count: int) -> str:
+    return piece * count
+
+
+heavy = st.builds(
+    _many,
+    st.sampled_from(["[", '{"a":', "[],", '{"$":"tuple","v":[', '{"$":"frozenset","v":[', '"', '\\"', "1", ",", "\n", "-0\n", "+1 echo [[],{}]\n", "\0", "é"]),
+    st.sampled_from([1_000, 30_000, 300_000]),
+)  # fmt: skip
+
+# --- calls ---------------------------------------------------------------------------------------------------
+
+names = st.one_of(st.sampled_from(NAMES), st.text(max_size=10))
+_kwargs = st.lists(st.tuples(st.sampled_from(KEYS), values), max_size=3).map(_object)
+_arguments = st.builds(lambda args, kwargs: f"[[{','.join(args)}],{kwargs}]", st.lists(values, max_size=3), _kwargs)
+arguments = nearly(st.one_of(_arguments, _arguments, values))
+lines = st.integers(0, 2**32 - 1)
+
+_entries = st.one_of(
+    st.builds("+{} {} {}".format, COUNTS, names, arguments),
+    st.builds("+{} fetch [[{}],{{}}]".format, COUNTS, COUNTS),
+    st.just("+1 stuck [[],{}]"),
+    st.builds("-{}".format, st.one_of(COUNTS, st.sampled_from(["", "-1", "٣", "9" * 5000]))),
+    st.text(max_size=10),
+)
+sendings = nearly(st.lists(_entries, max_size=8).map("\n".join))
+
+messages = st.one_of(
+    st.tuples(st.just("call"), names, st.one_of(arguments, arguments, heavy), lines),
+    st.tuples(st.just("wait"), st.one_of(sendings, sendings, sendings, heavy), st.sampled_from([0, 1, 10**6, -(2**63)]), lines),
+    st.tuples(st.just("write"), st.one_of(st.text(max_size=50), heavy), lines),
+    st.tuples(st.just("now")),
+    st.tuples(st.just("monotonic")),
+)  # fmt: skip
+"""What comes through one door, once: its name and what is handed over."""
+
+plain = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.binary(max_size=5), st.decimals(), st.fractions(),
+        st.datetimes(timezones=st.none() | st.timezones()), st.dates(), st.times(), st.timedeltas(), st.uuids(),
+        st.sampled_from([1 << 9_000, "\ud800", float("nan"), Member("x", 1)]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.lists(inner, max_size=4).map(tuple), st.dictionaries(st.text(max_size=5), inner, max_size=4),
+        st.dictionaries(st.sampled_from(KEYS), inner, max_size=4).map(record),
+    ),
+    max_leaves=10,
+)  # fmt: skip
+"""Values as they are once they have been read."""
+
+plain_args = st.lists(plain, max_size=3).map(tuple)
+plain_kwargs = st.dictionaries(st.sampled_from(KEYS), plain, max_size=3)
+
+# --- answers -------------------------------------------------------------------------------------------------
+
+_json_text = st.one_of(_strings, st.just("x" * 20_000)).map(json.dumps)
+_frames = st.lists(
+    st.builds("[{},{},{}]".format, _numbers, _json_text, COUNTS) | st.lists(_leaves, max_size=4).map(lambda parts: f"[{','.join(parts)}]"), max_size=3
+).map(lambda frames: f"[{','.join(frames)}]")  # fmt: skip
+_kinds = [
+    "syntax",
+    "denied",
+    "runtime",
+    "tool",
+    "timeout",
+    "fuel",
+    "memory",
+    "stack",
+    "calls",
+    "output",
+    "value",
+    "host",
+]
+
+
+def _fields(rows: dict[str, st.SearchStrategy[str]]) -> st.SearchStrategy[str]:
+    """An object with these fields: now and then one holds anything, is missing or is there twice."""
+    pairs = st.tuples(*(st.tuples(st.just(key), row | row | row | values) for key, row in rows.items())).map(list)
+    fewer = pairs.flatmap(lambda found: st.lists(st.sampled_from(found), max_size=len(found) + 1))
+    return st.one_of(pairs, pairs, pairs, fewer).map(_object)
+
+
+_faults = _fields(
+    {
+        "kind": st.sampled_from(_kinds).map(json.dumps),
+        "type": _json_text,
+        "message": _json_text,
+        "frames": _frames,
+        "offset": st.one_of(st.just("null"), _numbers),
+        "hint": st.one_of(st.just("null"), _json_text),
+        "omitted": st.one_of(st.just("0"), _numbers),
+        "cause": st.one_of(st.just("null"), _json_text),
+    }
+)
+_listed = st.lists(_json_text, max_size=3).map(lambda items: f"[{','.join(items)}]")
+_heads = _fields(
+    {
+        "finished": st.sampled_from(["true", "false"]),
+        "bound": _listed,
+        "unbound": _listed,
+        "unawaited": st.lists(st.builds("[{},{}]".format, _json_text, _numbers), max_size=3).map(lambda items: f"[{','.join(items)}]"),
+        "exit": st.one_of(st.just("null"), _numbers),
+        "fault": st.one_of(st.just("null"), _faults, _faults),
+    }
+)  # fmt: skip
+
+_paths = st.one_of(
+    st.sampled_from(["a", "b/c", "../a", "/a", "", "a//b", ".", "é", "x" * 300, "tmp/\x1b[31m"]), st.text(max_size=4)
+)
+
+
+@st.composite
+def parcels(draw: st.DrawFn) -> str:
+    """Files as they are packed, with paths, orders and lengths that need not be right."""
+    files = draw(st.lists(st.tuples(_paths, st.one_of(st.none(), st.text(alphabet="ab\xff", max_size=5))), max_size=4))
+    if draw(st.booleans()):
+        files = sorted(dict(files).items())
+    wrong = draw(st.sampled_from([0, 0, 0, 0, 1, -1, 10**9]))
+    table = "".join(f"{path}\0{'' if data is None else len(data) + wrong}\0" for path, data in files)
+    off = draw(st.sampled_from([0, 0, 0, 1, -1, 10**11]))
+    return f"{len(table) + off}\0{table}" + "".join(data or "" for _, data in files)
+
+
+answers = nearly(
+    st.one_of(
+        st.builds("{}\n{}".format, _heads, nearly(values)),
+        st.builds("{}\n{}\n{}".format, _heads, st.one_of(st.just("null"), values), nearly(parcels())),
+        _heads,
+    )
+)
+"""What a guest says at the end of a run."""
+
+# --- programs that send such things themselves ---------------------------------------------------------------
+
+_raw = st.one_of(
+    st.integers(-3, 20), COUNTS, st.text(max_size=5), st.none(), st.just([]), st.just(["echo", "[[1],{}]", 1]), st.just(("",)),
+    st.just(["+1 fetch [[1],{}]", 0, 1]), st.just(b"x"), st.floats(),
+)  # fmt: skip
+_program_parts = st.one_of(
+    messages.map(lambda message: f"wit_world.{message[0]}(*{message[1:]!r})"),
+    st.builds("runtime.call_import({!r}, {!r}, {!r})".format, _raw, st.one_of(_raw, st.lists(_raw, max_size=4)), _raw),
+    st.builds("runtime.drop_resource({!r}, {!r})".format, _raw, _raw),
+    answers.map(lambda answer: f"exchange._reply = lambda *_: {answer!r}"),
+    values.map(lambda value: f"codec.encode = lambda *_: {value!r}"),
+    st.sampled_from(
+        [
+            "faults.describe = lambda *_: {'kind': 'host'}",
+            "class D:\n    def __del__(self):\n        wit_world.call('echo', '[[\"late\"],{}]', 1)\nkept = D()",
+            "def late():\n    try:\n        yield\n    finally:\n        wit_world.wait('+1 fetch [[1],{}]', 0, 1)\nkept2 = late()\nnext(kept2)",
+            "import atexit\natexit.register(lambda: wit_world.call('echo', '[[1],{}]', 1))",
+            "exchange._write = lambda *_: 1 / 0",
+            "parcel.pack = lambda *_: 'x' * 100",
+            "sys.modules.clear()",
+            "wit_world.WitWorld().run('{}')",
+            'exchange.run(\'{"source": "1", "number": 1}\')',
+            "tools.fetch(1)",
+            "await tools.fetch(1)",
+            "sys.exit(10 ** 30)",
+            "raise SystemExit('x' * 10 ** 6)",
+            "raise KeyboardInterrupt",
+            "raise type('TimeoutError', (BaseException,), {})('the program was terminated after 5 s (limit timeout)')",
+        ]
+    ),
+)
+
+
+def _program(parts: list[str]) -> str:
+    body = [
+        "import sys, wit_world, componentize_py_runtime as runtime",
+        "exchange, codec, faults, parcel = (sys.modules['guest.' + n] for n in ('exchange', 'codec', 'faults', 'parcel'))",
+    ]
+    for part in parts[:-1]:
+        inner = "\n".join(f"    {line}" for line in part.split("\n"))
+        body.append(f"try:\n{inner}\nexcept BaseException as error:\n    print(type(error))")
+    return "\n".join([*body, *parts[-1:]])
+
+
+diggers = st.lists(_program_parts, min_size=1, max_size=5).map(_program)
+"""Programs that dig out the doors and everything around them, and send through them whatever they like."""
