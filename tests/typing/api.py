@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import assert_type
 
 from codeact import (
+    Audit,
     Call,
     Error,
     Limits,
+    Policy,
     Result,
     Sandbox,
+    Session,
     Tool,
     Toolset,
     Truncation,
@@ -19,6 +22,9 @@ from codeact import (
     stubs,
     tool,
 )
+from codeact.audit import Event
+from codeact.audit.files import JsonLines
+from codeact.egress import Allow
 
 
 @tool
@@ -62,3 +68,20 @@ assert_type(stubs(Toolset([plain])), str)
 assert_type(Toolset([plain])["plain"].name, str)
 assert isinstance(plain, Tool)
 result.ok = True  # type: ignore[misc]
+
+
+class Kept:
+    def write(self, event: Event) -> None:
+        assert_type(event.seq, int)
+
+
+policy = Policy.load("policy.toml")
+assert_type(Sandbox.from_policy(policy, [plain, policy.http_tool()]), Sandbox)
+audit = Audit([Kept(), JsonLines("audit.jsonl", limit=1000)])
+Sandbox(audit=audit, inputs={"a.txt": b"1", "b.txt": "2"})
+Sandbox(audit=[Kept()])  # type: ignore[arg-type]
+Audit([3])  # type: ignore[list-item]
+Allow("https://a.example", methods="GET")  # type: ignore[arg-type]
+with sandbox.session(tenant="acme") as session:
+    assert_type(session, Session)
+    assert_type(session.run("1"), Result)
