@@ -47,6 +47,7 @@ class Life:
         self._opened = time.monotonic()
         self._idle = limits.session_idle
         self._used = self._opened
+        self._ending = False
         self.until = self._opened + limits.session_lifetime
 
     def used(self) -> None:
@@ -69,16 +70,27 @@ class Life:
 
     def expire(self) -> bool:
         """End it if it has met one of its limits and no program runs. Gives whether it is over."""
-        if not self.busy.acquire(blocking=False):
+        if self.expired() is None:
             return False
+        self._ending = True
         try:
-            reason = self.expired()
-            if reason is not None:
-                self._finish(reason)
-                self.lose()
+            if not self.busy.acquire(blocking=False):
+                return False
+            try:
+                reason = self.expired()
+                if reason is not None:
+                    self._finish(reason)
+                    self.lose()
+            finally:
+                self.busy.release()
         finally:
-            self.busy.release()
+            self._ending = False
         return self.over is not None
+
+    def enter(self) -> bool:
+        """Begin to use the world. Gives whether nobody else does; whoever enters must release `busy`."""
+        # What ends it holds `busy` too, for a moment, and is nobody who uses it.
+        return self.busy.acquire(blocking=False) or (self._ending and self.busy.acquire())
 
     def end(self, reason: Reason) -> None:
         """Destroy the world, unless a program runs in it: then whoever runs that does it. Harmless when called twice."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,6 +32,10 @@ _OVER: dict[Reason, str] = {
     "exit": "has ended with the process",
     "fork": "belongs to the process that this one was forked from",
 }
+
+
+class _Expired(RuntimeError):
+    """A session has met a limit of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +115,12 @@ class Session:
             RuntimeError: the session is closed, or runs another program just now.
         """
         asked = self._grant.task(code, files)
-        if self._expired():
+        try:
+            with self._turn():
+                tape = Tape()
+                return self._after(asked, tape, complete(self._grant, asked, self._place(tape)))
+        except _Expired:
             return self._expiry()
-        with self._turn():
-            tape = Tape()
-            return self._after(asked, tape, complete(self._grant, asked, self._place(tape)))
 
     async def run_async(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
         """Run the next program; as `Sandbox.run_async`.
@@ -125,11 +129,12 @@ class Session:
             RuntimeError: the session is closed, or runs another program just now.
         """
         asked = self._grant.task(code, files)
-        if self._expired():
+        try:
+            with self._turn():
+                tape = Tape()
+                return self._after(asked, tape, await complete_async(self._grant, asked, self._place(tape)))
+        except _Expired:
             return self._expiry()
-        with self._turn():
-            tape = Tape()
-            return self._after(asked, tape, await complete_async(self._grant, asked, self._place(tape)))
 
     def restore(self) -> tuple[str, ...]:
         """Make its world anew from its history. No tool is called: their answers are on record.
@@ -161,12 +166,16 @@ class Session:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         life = self._life
-        if life.over is None and not life.busy.acquire(blocking=False):
+        life.expire()
+        entered = life.over is None and life.enter()
+        if life.over is None and not entered:
             msg = "this session runs another program just now; wait for it, or open a session for each"
             raise RuntimeError(msg)
         if life.over is not None:
+            if entered:
+                life.busy.release()
             msg = f"this session {_OVER[life.over]}; open another one with sandbox.session()"
-            raise RuntimeError(msg)
+            raise (_Expired if life.over in {"idle", "lifetime"} else RuntimeError)(msg)
         settled = False
         try:
             yield
@@ -176,12 +185,7 @@ class Session:
                 self._forget(close=settled)
             life.used()
             life.busy.release()
-            if time.monotonic() >= life.until:
-                life.expire()
-
-    def _expired(self) -> bool:
-        """Whether it has met a limit of its own, and not been closed by its host."""
-        return self._life.over in {"idle", "lifetime"} or (self._life.over is None and self._life.expire())
+            life.expire()
 
     def _expiry(self) -> Result:
         """What a program is told that comes too late."""

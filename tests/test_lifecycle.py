@@ -210,3 +210,18 @@ def test_the_end_of_the_process_is_the_end_of_its_sessions(engine: str, tmp_path
     last = path.read_text().splitlines()[-1]
     assert '"session_close"' in last
     assert '"reason":"exit"' in last
+
+
+def test_whoever_comes_while_a_session_is_being_ended_is_told_so_and_not_that_it_is_busy(engine: str) -> None:
+    sandbox, kept = audited(engine, session_idle=0.1)
+    for _ in range(10):
+        session = sandbox.session()
+        told = set()
+        end = time.monotonic() + LONG
+        while "SessionExpired" not in told:  # it is never idle by its own doing: the clock decides between two runs
+            threading.Event().wait(0.0995)
+            result = session.run("1")
+            told.add(result.error.type if result.error else "ok")
+            assert time.monotonic() < end
+        assert told <= {"ok", "SessionExpired"}
+    assert kept.closed() == ["idle"] * 10

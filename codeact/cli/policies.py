@@ -40,7 +40,8 @@ policy = typer.Typer(
     help="Look at a policy.", rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
 )
 
-_File = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, a TOML file.")]
+_File = Annotated[Path, typer.Argument(metavar="FILE", help="The policy; policy.toml by default.", show_default=False)]
+_USUAL = Path("policy.toml")
 
 
 @policy.callback()
@@ -49,7 +50,7 @@ def policies() -> None:
 
 
 @policy.command(epilog=_SHOW, short_help="Print a policy as a block that fits on a page.")
-def show(file: _File) -> None:
+def show(file: _File = _USUAL) -> None:
     """Print a policy as a block that fits on a page, with what a reviewer should look at twice."""
     from codeact.policy import page  # noqa: PLC0415 - see the package's docstring
 
@@ -57,7 +58,7 @@ def show(file: _File) -> None:
 
 
 def walls(
-    file: _File,
+    file: _File = _USUAL,
     only: Annotated[list[int] | None, typer.Option(metavar="N", help="One wall; may be given several times.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the findings as one HTML file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON document.")] = False,
