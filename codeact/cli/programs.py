@@ -29,6 +29,8 @@ EXAMPLES = """Examples:
   echo "tools.add(1, 2)" | codeact run - --tools mytools:add
   codeact run program.py --tools mytools:TOOLS --engine restricted --timeout 2
   codeact run program.py --json | jq .value
+  codeact run program.py --file orders.csv --file data/in.csv=./today.csv --save out/
+  codeact run program.py --policy policy.toml
 
 \b
 What is printed:
@@ -53,20 +55,46 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
         ),
     ] = None,
     engine: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="wasm|restricted", help="wasm is the boundary; restricted is fast and only stops accidents."
+            metavar="wasm|restricted",
+            help="wasm, the default, is the boundary; restricted is fast and only stops accidents.",
         ),
-    ] = "wasm",
+    ] = None,
     timeout: Annotated[str | None, typer.Option(metavar="S", help="Seconds until it is stopped; 5 by default.")] = None,
     guest: Annotated[Path | None, typer.Option(help="A guest of your own for wasm; see codeact build.")] = None,
+    policy: Annotated[Path | None, typer.Option(metavar="FILE", help="Run it as this policy says.")] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--file", metavar="[PATH=]FILE", help="Put a file into its workspace. May be given several times."
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the files that it made or changed to this directory.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")] = False,
 ) -> None:
     """Run one program and show its result."""
     source = _source(file, code)
-    sandbox = _sandbox(tools or [], engine, timeout, guest)
+    if policy is None:
+        sandbox = _sandbox(tools or [], engine or "wasm", timeout, guest)
+    else:
+        for option, given in (("--engine", engine), ("--timeout", timeout)):
+            if given is not None:
+                refuse(f"{option} {given}: --policy {policy} says which; leave one of them out")
+        sandbox = _by_policy(policy, tools or [], guest)
+    put_in = _workspace(files or [])
     with contextlib.redirect_stdout(sys.stderr):  # what tools print is not the program's
-        result = sandbox.run(source)
+        try:
+            result = sandbox.run(source, files=put_in)
+        except ValueError as error:
+            refuse(f"--file: {error}")
+    if save is not None:
+        try:
+            result.save(save)
+        except OSError as error:
+            refuse(f"--save {save}: {error.strerror or error}")
     if as_json:
         put(json.dumps(result.to_dict()) + "\n", sys.stdout)
     else:
@@ -115,6 +143,34 @@ def _sandbox(tools: list[str], engine: str, timeout: str | None, guest: Path | N
     granted = _tools(tools)
     load_engine(engine, guest)
     return Sandbox(granted, engine=engine, limits=limits, guest=guest)
+
+
+def _by_policy(file: Path, tools: list[str], guest: Path | None) -> Sandbox:
+    from codeact.cli.policies import load  # noqa: PLC0415 - see the package's docstring
+    from codeact.policy import PolicyError  # noqa: PLC0415 - as above
+    from codeact.sandbox import Sandbox  # noqa: PLC0415 - as above
+
+    policy = load(file)
+    granted = _tools(tools)
+    load_engine(policy.boundary.engine, guest)
+    try:
+        return Sandbox.from_policy(policy, granted, guest=guest)
+    except (PolicyError, ValueError) as error:
+        refuse(f"--policy {file}: {error}")
+
+
+def _workspace(places: list[str]) -> dict[str, bytes]:
+    """The files that the options name: contents by their paths in the workspace."""
+    found = {}
+    for place in places:
+        path, equals, source = place.partition("=")
+        if not equals:
+            path, source = Path(place).name, place
+        try:
+            found[path] = Path(source).read_bytes()
+        except OSError as error:
+            refuse(f"--file {place}: {error.strerror or error}")
+    return found
 
 
 def _seconds(text: str) -> float:

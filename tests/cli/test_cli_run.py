@@ -111,3 +111,28 @@ def test_a_value_with_an_endless_number_is_shown_all_the_same() -> None:
     done = CliRunner().invoke(app, ["run", "-c", "10 ** 5000"])
     assert done.exit_code == 0
     assert done.stdout.startswith("<int that cannot be shown: ")
+
+
+def test_files_go_in_and_come_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("orders.csv").write_text("1\n2\n")
+    code = "open('out/sum.txt', 'w').write(str(sum(map(int, open('orders.csv'))) + int(open('data/n').read())))"
+    given = ["--file", "orders.csv", "--file", "data/n=orders.csv.n", "--save", "saved", "--engine", engine]
+    Path("orders.csv.n").write_text("4")
+    done = CliRunner().invoke(app, ["run", "-c", f"import os\nos.mkdir('out')\n{code}", *given])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert [path.relative_to("saved").as_posix() for path in Path("saved").rglob("*") if path.is_file()] == [
+        "out/sum.txt"
+    ]
+    assert Path("saved/out/sum.txt").read_text() == "7"
+
+
+def test_a_policy_says_how_it_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("policy.toml").write_text(
+        '[policy]\nname = "a"\nowner = "b"\nreview = 2999-01-01\n[limits]\noutput = 5\n[audit]\nfile = "log"\n'
+    )
+    done = CliRunner().invoke(app, ["run", "-c", "print('too much')", "--policy", "policy.toml"])
+    assert done.exit_code == 1
+    assert "5 characters (limit output)" in done.stderr
+    assert '"event":"sandbox_exit"' in Path("log").read_text()
