@@ -178,6 +178,26 @@ def test_a_forged_wait_is_harmless(case: str) -> None:
     assert [call.state for call in result.calls] == states
 
 
+ABORTS: dict[str, tuple[str, str]] = {
+    # what is sent; what comes of it
+    "no such door": ("999, ['a', 'b', 1]", "runtime"),
+    "what is no text": ("0, [1, 2, 3]", "runtime"),
+    "too little": ("0, ['a']", "runtime"),
+    "a line below zero": ("0, ['a', 'b', -1]", "runtime"),
+    "texts that do not fit in twice": ("0, ['x' * 100_000_000, 'y' * 50_000_000, 1]", "memory"),
+}
+
+
+@pytest.mark.parametrize("case", ABORTS)
+def test_the_interpreter_inside_gives_up_over_doors_that_are_used_wrongly(case: str) -> None:
+    sent, kind = ABORTS[case]
+    sandbox = Sandbox([tools.echo])
+    error = sandbox.run(f"import componentize_py_runtime as runtime\nruntime.call_import({sent})").error
+    assert error is not None
+    assert error.kind == kind, error
+    assert sandbox.run("tools.echo(1)").value == 1
+
+
 def test_a_flood_of_calls_is_stopped_at_the_limit() -> None:
     program = (
         "import wit_world\nwhile True:\n    wit_world.wait('\\n'.join(['+1 stuck_async [[],{}]'] * 100_000), 0, 1)"

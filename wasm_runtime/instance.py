@@ -147,7 +147,7 @@ class Instance:
 
 _FUNCTION = re.compile(r"!([\w:$.]+)$")
 _ABSENT = re.compile(
-    r"^__wasi_|^wasi_|^__imported_wasi|^(filesystem|clocks?|monotonic_clock|wall_clock|random|poll|io|streams|tcp|udp|sockets?|environment|exit|terminal|stdin|stdout|stderr|cli)_"
+    r"^__wasi_|^wasi_|^__imported_wasi|^(filesystem|clocks?|monotonic_clock|wall_clock|random|poll|io|streams|tcp|udp|sockets?|environment|exit|terminal|stdin|stdout|cli)_"
 )
 
 
@@ -159,9 +159,11 @@ def _trap(error: WasmtimeError) -> Trap:
         return Trap("fuel")
     if "call stack exhausted" in text or "out of bounds memory access" in text:  # the guest's own stack has no guard
         return Trap("stack")
-    if "memory minimum size" in text or "exceeds memory limits" in text:
+    if "memory minimum size" in text or "exceeds memory limits" in text or "handle_alloc_error" in text:
         return Trap("memory")
     functions = [found.group(1) for line in text.splitlines() if (found := _FUNCTION.search(line))]
+    if any(function.startswith("stderr_") for function in functions):  # its last words; there is nobody to hear them
+        return Trap("crash", "abort")
     for function in functions:
         if _ABSENT.match(function):
             return Trap("absent", function)

@@ -165,6 +165,9 @@ class WasmInstance:
                 return Fault("fuel", "FuelExhausted", f"the program used up its {self._fuel:,} units (limit fuel)")
             case "stack":
                 return Fault("stack", "RecursionError", "the program overflowed the stack; its world is lost")
+            case "memory" if room is not None:
+                text = f"no more memory (limit memory={self._limits.memory:,} bytes); the world is lost"
+                return Fault("memory", "MemoryError", text)
             case "memory":
                 text = f"memory={self._limits.memory:,} bytes is less than the interpreter itself needs"
                 return Fault("memory", "MemoryError", text, hint="raise the limit memory; 64 MiB and more are useful")

@@ -100,7 +100,9 @@ def check_restricted(sources: Sequence[str]) -> None:
     Raises:
         AssertionError: something of the host's.
     """
+    began = time.monotonic()
     instance, printed, outcomes = run_restricted(sources)
+    assert time.monotonic() - began < LIMITS.timeout * len(sources) + _LATE
     world = instance._world
     assert CANARY not in printed
     assert CANARY not in repr(outcomes)
@@ -113,6 +115,9 @@ def check_restricted(sources: Sequence[str]) -> None:
         assert found is None, f"{name} is {found}"
     instance.close()
 
+
+_LATE = 10.0
+"""Seconds that a busy machine may take more."""
 
 _DEPTH = 4
 _ITEMS = 50
