@@ -5,6 +5,7 @@ from __future__ import annotations
 from codeact.engines import Outcome
 from codeact.files import File
 from codeact.source import Reading
+from wasm_runtime.guest.names import shortened
 from wasm_runtime.guest.program import lines_of
 
 NAMED = 20
@@ -49,5 +50,5 @@ def _empty(names: tuple[str, ...], text: str) -> str:
     if not names and all(line.lstrip()[:1] in {"", "#"} for line in lines_of(text)):
         return f"the program {'has only comments' if text.strip() else 'is empty'}, so nothing was run"
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    bound = f"; it bound {', '.join(names[:NAMED])}{more}" if names else ""
+    bound = f"; it bound {', '.join(map(shortened, names[:NAMED]))}{more}" if names else ""
     return f"the program ended without a value{bound}. End with an expression, or return, to give one"

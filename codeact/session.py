@@ -19,6 +19,7 @@ from codeact.lifecycle import Life, Reason, worlds
 from codeact.result import Error, Result, Usage
 from codeact.source import Reading
 from codeact.tape import Tape, recording, replaying
+from wasm_runtime.guest.names import shortened
 
 NAMED = 20
 """Names that a note lists."""
@@ -291,4 +292,4 @@ def _lost(names: tuple[str, ...]) -> str:
 
 def _listed(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"the name{'s' * (len(names) > 1)} {', '.join(names[:NAMED])}{more}"
+    return f"the name{'s' * (len(names) > 1)} {', '.join(map(shortened, names[:NAMED]))}{more}"

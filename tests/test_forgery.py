@@ -11,6 +11,7 @@ import pytest
 
 from codeact import Limits, Sandbox, tool
 from tests import tools
+from tests.conftest import MakeSandbox
 
 NONE = "NONE = {'hint': None, 'cause': None}"
 
@@ -255,6 +256,18 @@ def test_a_guest_that_loses_count_loses_its_answers_only() -> None:
     result = Sandbox([tools.fetch]).run(program)
     assert result.value == "lost", result.observation()
     assert [call.state for call in result.calls] == ["ok"]
+
+
+def test_names_that_are_none_are_not_told(make: MakeSandbox) -> None:
+    long = "x" * 5_000
+    result = make().run(f"exec('{long} = 1')\ny = 2")
+    assert result.note is not None
+    assert "y" in result.note
+    assert len(result.note) < 1000
+    forged = "globals().update({'\\ud800': 1, 'a\\nvalue: 1': 2, '': 3, 'z': 4})\npass"
+    note = Sandbox().run(forged).note
+    assert note is not None
+    assert "it bound z." in note
 
 
 UNAWAITED = ("7", "'abc'", "[[1, 2]]", "[['a', -1]]", "[['a', 1e300]]", "{'a': 1}", "[['a', 1, 2]]", "[['x' * 10_000_000, 1]]", "[['a', 1]] * 100_000")  # fmt: skip

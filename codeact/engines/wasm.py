@@ -197,7 +197,7 @@ def _read(header: Any, fuel: int, number: int) -> Outcome:
 def _names(names: Any) -> tuple[str, ...]:
     if type(names) is not list or not all(type(name) is str for name in names):
         raise TypeError
-    return tuple(names)
+    return tuple(filter(str.isidentifier, names))  # `globals()` takes any text, and no program could write it
 
 
 def _reported(fault: Any, number: int) -> Fault:

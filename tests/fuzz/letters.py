@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Self
 
 from hypothesis import strategies as st
 
@@ -100,12 +101,22 @@ def nearly(texts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(texts, texts, damaged(texts), st.text(max_size=30))
 
 
-def _many(piece: str, count: int) -> str:
-    return piece * count
+class _Many(str):
+    """A piece of text many times; what is shown of it is short."""
+
+    __slots__ = ("_shown",)
+
+    def __new__(cls, piece: str, count: int) -> Self:
+        made = super().__new__(cls, piece * count)
+        made._shown = f"{piece!r} * {count:_}"
+        return made
+
+    def __repr__(self) -> str:
+        return self._shown
 
 
 heavy = st.builds(
-    _many,
+    _Many,
     st.sampled_from(["[", '{"a":', "[],", '{"$":"tuple","v":[', '{"$":"frozenset","v":[', '"', '\\"', "1", ",", "\n", "-0\n", "+1 echo [[],{}]\n", "\0", "é"]),
     st.sampled_from([1_000, 30_000, 300_000]),
 )  # fmt: skip
@@ -155,7 +166,7 @@ plain_kwargs = st.dictionaries(st.sampled_from(KEYS), plain, max_size=3)
 
 # --- answers -------------------------------------------------------------------------------------------------
 
-_json_text = st.one_of(_strings, st.just("x" * 20_000)).map(json.dumps)
+_json_text = st.one_of(_strings, st.just("x" * 5_000)).map(json.dumps)
 _small = st.one_of(*[st.integers(0, 50).map(str)] * 4, _numbers)
 _frames = st.lists(
     st.one_of(*[st.builds("[{},{},{}]".format, _small, _json_text, st.integers(0, 3))] * 3, st.lists(_leaves, max_size=4).map(_joined)), max_size=3

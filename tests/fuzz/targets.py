@@ -12,7 +12,7 @@ from tests.fuzz import canaries, doors, letters
 from tests.fuzz.grammar import programs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # a strategy shows all that it is made of
 class Target:
     """One place that hostile input comes to.
 
