@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from wasm_runtime.build import build
+from wasm_runtime.build import build, check_tools
 from wasm_runtime.packages import Package, PackagesUnavailable, gather
 
 
@@ -27,6 +27,10 @@ def make(requirements: Sequence[str], output: Path, say: Callable[[str], None]) 
         GuestNotMade: pip or componentize-py is not there or failed, or a package does not work inside.
     """
     began = time.monotonic()
+    try:
+        check_tools()
+    except RuntimeError as error:
+        raise GuestNotMade(str(error)) from error
     with tempfile.TemporaryDirectory(prefix="codeact-packages-") as directory:
         say(f"gathering {', '.join(requirements)} with pip …")
         try:

@@ -167,3 +167,12 @@ def test_the_extra_pins_what_guests_are_made_with():
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
     pins = [found for found in project["build-system"]["requires"] if found.startswith("componentize-py")]
     assert pins == [found for found in project["project"]["optional-dependencies"]["build"] if "componentize" in found]
+
+
+def test_without_componentize_py_nothing_is_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "componentize_py" else found(name))
+    said: list[str] = []
+    with pytest.raises(GuestNotMade, match=r"pip install 'codeact\[build\]'"):
+        make(["pyyaml"], tmp_path / "guest.wasm", said.append)
+    assert said == []

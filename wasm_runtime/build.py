@@ -33,6 +33,20 @@ _UNFIT = "codeact: cannot be baked in: "
 """How the guest tells of a package that does not work inside; see `guest/packages.py`."""
 
 
+def check_tools() -> None:
+    """See whether a guest can be made here.
+
+    Raises:
+        RuntimeError: componentize-py is not installed.
+    """
+    if importlib.util.find_spec("componentize_py") is None:
+        msg = (
+            "making a guest needs componentize-py: pip install 'codeact[build]' (in a checkout, what [build-system] "
+            "of pyproject.toml requires)"
+        )
+        raise RuntimeError(msg)
+
+
 def build(out: Path, packages: Path | None = None) -> None:
     """Make the component.
 
@@ -44,12 +58,7 @@ def build(out: Path, packages: Path | None = None) -> None:
         RuntimeError: componentize-py is not installed, or failed, or a package does not work inside; the message
             says which and why.
     """
-    if importlib.util.find_spec("componentize_py") is None:
-        msg = (
-            "making a guest needs componentize-py: pip install 'codeact[build]' (in a checkout, what [build-system] "
-            "of pyproject.toml requires)"
-        )
-        raise RuntimeError(msg)
+    check_tools()
     with tempfile.TemporaryDirectory(prefix="codeact-build-") as directory:
         room = Path(directory)
         _stage(room, packages)
