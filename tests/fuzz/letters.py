@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Self
 
 from hypothesis import strategies as st
@@ -50,38 +51,82 @@ def _object(pairs: list[tuple[str, str]]) -> str:
     return "{" + ",".join(f"{json.dumps(key)}:{value}" for key, value in pairs) + "}"
 
 
-def _joined(items: list[str]) -> str:
+def _joined(items: Iterable[str]) -> str:
     return f"[{','.join(items)}]"
 
 
 _spans = st.lists(_numbers, max_size=5).map(_joined)
 
 
+_DEEPEST = 3
+
+
 @st.composite
-def value(draw: st.DrawFn, depth: int = 3) -> str:
+def value(draw: st.DrawFn, depth: int = _DEEPEST) -> str:
     """JSON as the codec writes it, more or less: every mark with every content, keys twice, numbers of all sizes.
 
     It is no `st.recursive`: to make an example of such a one smaller takes hypothesis hours and gigabytes.
     """
-    shape = draw(st.integers(0, 10)) if depth else 0
+    shape = draw(st.integers(0 if depth < _DEEPEST else 3, 12)) if depth else 0
     inner = value(depth - 1)
     if shape < 4:
         return draw(_leaves)
     if shape < 6:
-        return _joined(draw(st.lists(inner, max_size=10 if depth < 3 else 3)))
+        return _joined(draw(st.lists(inner, max_size=10 if depth < _DEEPEST else 3)))
     if shape == 6:
         return _object(draw(st.lists(st.tuples(st.sampled_from(KEYS), inner), max_size=3)))
-    content = draw(st.integers(0, 3))
-    contents = (inner, st.lists(inner, max_size=10 if depth < 3 else 3).map(_joined), _strings.map(json.dumps), _spans)
-    more = st.one_of(
-        st.tuples(st.sampled_from(["v", "n", "fold", "$", "x"]), inner),
-        st.tuples(st.just("fold"), st.sampled_from(["0", "1", "2"])),
-        st.tuples(st.just("zone"), st.one_of(st.sampled_from(ZONES).map(json.dumps), _spans)),
-        st.tuples(st.just("n"), _strings.map(json.dumps)),
-    )
-    fields = [("$", json.dumps(draw(st.sampled_from(MARKS)))), ("v", draw(contents[content]))]
-    return _object([*fields, *draw(st.lists(more, max_size=3))])
+    mark = draw(st.sampled_from(MARKS))
+    content = draw(_content(mark, inner)) if draw(st.integers(0, 4)) else draw(inner)
+    fields = [("$", json.dumps(mark)), ("v", content)]
+    if mark in {"datetime", "time"}:
+        fields.append(("fold", draw(st.sampled_from(["0", "0", "1", "2"]))))
+        fields += draw(st.lists(st.tuples(st.just("zone"), _zones), max_size=1))
+    if mark == "member":
+        fields.append(("n", draw(_strings.map(json.dumps))))
+    strange = st.tuples(st.sampled_from(["v", "n", "fold", "zone", "$", "x"]), inner)
+    return _object([*fields, *(draw(st.lists(strange, max_size=2)) if not draw(st.integers(0, 4)) else [])])
 
+
+def _content(mark: str, inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """What an object with this mark holds."""
+    match mark:
+        case "tuple" | "set" | "frozenset":
+            return st.lists(inner, max_size=12).map(_joined)
+        case "dict":
+            return st.lists(st.tuples(inner, inner).map(_joined), max_size=4).map(_joined)
+        case "rec":
+            return st.lists(st.tuples(st.sampled_from(KEYS), inner), max_size=4).map(_object)
+        case "fraction":
+            return st.tuples(_whole, _whole).map(_joined)
+        case "timedelta":
+            return st.lists(COUNTS.map(str), min_size=3, max_size=3).map(_joined)
+        case "int" | "bytes" | "datetime" | "date" | "time" | "decimal" | "uuid":
+            return _FITTING[mark].map(json.dumps)
+        case _:
+            return inner
+
+
+_hexadecimal = st.one_of(
+    st.integers().map(hex), st.sampled_from(["0x" + "f" * 250, "0x" + "f" * 400, "-0x" + "1" * 70_000])
+)
+_whole = st.one_of(COUNTS.map(str), _hexadecimal.map(lambda text: _object([("$", '"int"'), ("v", json.dumps(text))])))
+_FITTING = {
+    "int": _hexadecimal,
+    "bytes": st.text(alphabet="a\0\xff\u0100", max_size=5),
+    "datetime": st.sampled_from(["0001-01-01T00:00:00", "9999-12-31T23:59:59.999999", "2026-03-29T02:30:00"]),
+    "date": st.dates().map(str),
+    "time": st.times().map(str),
+    "decimal": st.one_of(
+        st.decimals().map(str), st.sampled_from(["1E999999", "-1E-999999", "9" * 400, "9" * 90_000, "sNaN1"])
+    ),
+    "uuid": st.uuids().map(str),
+}
+_zones = st.one_of(
+    st.sampled_from(ZONES).map(json.dumps),
+    _spans,
+    st.tuples(st.just("0"), st.integers(-90_000, 90_000).map(str), st.just("0")).map(_joined),
+    st.tuples(st.just("0"), st.just("3600"), st.just("0"), _strings.map(json.dumps)).map(_joined),
+)
 
 values = value()
 
@@ -98,7 +143,7 @@ def damaged(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
 
 def nearly(texts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     """Texts as they are, damaged ones, and any text at all."""
-    return st.one_of(texts, texts, damaged(texts), st.text(max_size=30))
+    return st.one_of(*[texts] * 5, damaged(texts), damaged(texts), st.text(max_size=30))
 
 
 class _Many(str):

@@ -32,7 +32,7 @@ class Target:
 TARGETS = (
     Target("restricted", programs, canaries.check_restricted, 150),
     Target("wasm", programs, canaries.check_wasm, 80),
-    Target("door: values", st.one_of(letters.nearly(letters.values), letters.heavy), doors.check_value),
+    Target("door: values", st.one_of(*[letters.nearly(letters.values)] * 9, letters.heavy), doors.check_value, 300),
     Target("door: files", letters.nearly(letters.parcels()), doors.check_parcel),
     Target("door: messages", st.lists(letters.messages, max_size=8), doors.check_room, 100),
     Target(
