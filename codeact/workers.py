@@ -23,6 +23,8 @@ IDLE = 8
 
 Job = Callable[[], None]
 
+_here = threading.local()
+
 
 class Workers:
     """A pool that grows with the work in hand and never queues."""
@@ -43,6 +45,23 @@ class Workers:
         except IndexError:
             self._start(job)
 
+    def within(self, job: Job) -> None:
+        """Do a job, which must not raise, on a worker, and wait for its end."""
+        if getattr(_here, "serving", False):
+            job()
+            return
+        done = threading.Lock()
+        done.acquire()
+
+        def last() -> None:
+            try:
+                job()
+            finally:
+                done.release()
+
+        self.submit(last)
+        done.acquire()
+
     def _start(self, job: Job) -> None:
         inbox: SimpleQueue[Job] = SimpleQueue()
         inbox.put(job)
@@ -54,6 +73,7 @@ class Workers:
                 threading.stack_size(before)
 
     def _serve(self, inbox: SimpleQueue[Job]) -> None:
+        _here.serving = True
         while True:
             with suppress(BaseException):  # a job reports for itself; the worker must live on
                 inbox.get()()

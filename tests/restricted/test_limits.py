@@ -87,6 +87,26 @@ def test_fuel_counts_turns_and_calls(run):
     assert run("[x for x in range(7)]").outcome.fuel == 7
 
 
+SLOW_IN_C = {
+    "map": "a = [1] * 10**6\nlist(map(a.count, a))",
+    "map over a map": "a = [0] * 10**6\nany(map(any, [a] * 10**6))",
+    "filter": "a = [1] * 10**6\nnext(filter(None, map(a.count, [2] * 10**6)), 0)",
+    "sorted": "a = [1] * 10**6\nsorted(a, key=a.count)",
+    "max": "a = [1] * 10**6\nmax(a, key=a.count)",
+    "reduce": "import functools\na = [1] * 10**6\nfunctools.reduce(slice, map(a.count, a))",
+    "chain": "import itertools\nsum(itertools.chain.from_iterable([[0] * 10**6] * 10**6))",
+    "chain of many": "import itertools\nsum(itertools.chain(*[[0] * 10**6] * 10**5))",
+    "zip of many": "import collections\ncollections.deque(zip(*[[0] * 10**5] * 10**5), 0)",
+}
+
+
+@pytest.mark.parametrize("name", SLOW_IN_C)
+def test_builtins_that_call_each_other_can_be_stopped(run, name):
+    begun = time.monotonic()
+    assert run(SLOW_IN_C[name], seconds=0.3).fault.kind == "timeout"
+    assert time.monotonic() - begun < 3
+
+
 TOO_LARGE = {
     "power": "9 ** 9 ** 9",
     "pow": "pow(3, 10 ** 9)",
@@ -165,12 +185,29 @@ def test_a_size_that_was_refused_can_be_handled(run):
         "it = []\nfor i in range(100000): it = map(abs, it)\nlist(it)",
         "it = []\nfor i in range(100000): it = filter(None, it)\nlist(it)",
         "import itertools\nit = []\nfor i in range(100000): it = itertools.chain(it, [])\nlist(it)",
+        "class A:\n    def __init__(self, it): self.it = it\n    def __iter__(self): return self.it\n"
+        "it = []\nfor i in range(1000): it = map(abs, A(iter(it)))\nlist(it)",
+        "import itertools\nit = []\nfor i in range(1000): it = map(abs, itertools.cycle(it))\nnext(it)",
+        "it = []\nfor i in range(1000): it = enumerate(iterable=it)\nlist(it)",
         "t = list\nfor i in range(100000): t = list[t]\nhash(t)",
         "def f():\n    try: f()\n    except: f()\nf()",
     ],
 )
 def test_recursion_ends(run, program):
     assert run(program).fault.kind == "stack"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import itertools\nL = []\nit = itertools.chain.from_iterable(L)\nL.append(it)\nnext(it)",
+        "L = []\nit = map(list, L)\nL.extend([it] * 10**6)\nnext(it)",
+        "import itertools\nL = []\nit = itertools.starmap(print, L)\nL.extend([it] * 10**6)\nnext(it)",
+        "import itertools\nL = []\nit = itertools.groupby(L, key=tuple)\nL.extend([it] * 10**6)\nnext(it)",
+    ],
+)
+def test_an_iterator_cannot_run_through_itself_in_c(run, program):
+    assert run(program).fault.kind in {"stack", "runtime"}
 
 
 def test_output_ends(run):

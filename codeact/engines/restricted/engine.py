@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import decimal
+import gc
 import re
 import sys
 import typing
@@ -17,7 +18,7 @@ from codeact.engines import Doors, Face, Fault, Frame, Outcome, Program
 from codeact.engines.restricted import silence
 from codeact.engines.restricted.grants import make_builtins
 from codeact.engines.restricted.imports import importable
-from codeact.engines.restricted.meter import Stopped
+from codeact.engines.restricted.meter import Stopped, current
 from codeact.engines.restricted.policy import Policy
 from codeact.engines.restricted.rewriter import Violation
 from codeact.engines.restricted.sizes import Sizes
@@ -25,6 +26,7 @@ from codeact.engines.restricted.spare import LARGE, give_back
 from codeact.engines.restricted.world import World
 from codeact.limits import Limits
 from codeact.values import Uncrossable, from_guest
+from codeact.workers import workers
 from wasm_runtime.guest.faults import describe
 from wasm_runtime.guest.program import FUNCTION, UNRETURNED, Compiled, compile_program, filename
 from wasm_runtime.guest.scene import Scene
@@ -84,19 +86,30 @@ class RestrictedInstance:
         return replace(outcome, fuel=meter.fuel)
 
     def close(self) -> None:
-        """Destroy the world. Harmless when called twice."""
+        """Destroy the world. Harmless when called twice.
+
+        What a program has nested without end is taken apart in C, one call inside the other: that needs a worker's
+        stack, and what is left for the interpreter's collector must not be left to a thread with a small one.
+        """
         self.alive = False
+        workers.within(lambda: copy_context().run(self._destroy))
+
+    def _destroy(self) -> None:
         world = self._world
+        current.set(world.meter)  # a suspended generator that is closed now may still ask for it
         if "typing" in world.modules:
             for forget in getattr(typing, "_cleanups", ()):  # it remembers what it was asked to make types of
                 forget()
         for names in (world.globals, world.modules, world.builtins, world.own, world.stand_ins, world.setters):
             names.clear()
+        if world.meter.left_much():
+            gc.collect()
         if world.meter.grown >= LARGE:
             give_back()
 
     def _run(self, program: Program) -> Outcome:
         world = self._world
+        current.set(world.meter)
         name = filename(program.number)
         world.texts[name] = program.source
         decimal.setcontext(world.decimals)

@@ -29,8 +29,8 @@ from wasm_runtime.guest.faults import ToolError
 
 _PLAIN = (
     "abs", "aiter", "all", "anext", "any", "bin", "bool", "bytearray", "bytes", "callable", "chr", "classmethod",
-    "complex", "dict", "divmod", "float", "frozenset", "hex", "int", "len", "list", "max", "min", "next", "object",
-    "oct", "ord", "property", "reversed", "set", "slice", "sorted", "staticmethod", "str", "super", "tuple",
+    "complex", "dict", "divmod", "float", "frozenset", "hex", "int", "len", "list", "next", "object",
+    "oct", "ord", "property", "reversed", "set", "slice", "staticmethod", "str", "super", "tuple",
     "Ellipsis", "NotImplemented", "__debug__",
 )  # fmt: skip
 """Builtins that are harmless as they are: what they run through is charged where it comes from."""
@@ -168,6 +168,21 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         made = iter(*args)
         return meter.charged(made) if len(args) > 1 else made
 
+    def smallest(*args: Any, **named: Any) -> Any:
+        return min(*counted(args, named), **named)
+
+    def largest(*args: Any, **named: Any) -> Any:
+        return max(*counted(args, named), **named)
+
+    def counted(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        key = named.get("key")
+        if key is None or type(key) is FunctionType or not args:
+            return args
+        return (meter.closely(args[0] if len(args) == 1 else args),)
+
+    def in_order(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> list[Any]:
+        return sorted(iterable, key=meter.ticking(key), reverse=reverse)
+
     numbers: dict[int, int] = {}
 
     def number_of(value: Any) -> int:
@@ -224,10 +239,13 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         "isinstance": is_instance,
         "issubclass": is_subclass,
         "iter": iterator,
+        "max": largest,
+        "min": smallest,
         "open": opened,
         "pow": power,
         "print": show,
         "round": rounded,
+        "sorted": in_order,
         "sum": total,
         "vars": fields,
     }

@@ -1,17 +1,23 @@
 """Lazy iterators: as fast as the interpreter's own, but they end when the meter does, and do not nest without end.
 
-What could go on for ever, or for very long, is charged for every item. What only passes on the items of something
-else needs no charge, but it must not be nested so deeply that the C stack overflows.
+What could go on for ever, or for very long, is charged for every item, and so is what calls a function for every item:
+one of the interpreter's own takes as long as its argument is large, and nothing else would tick. What only passes on
+the items of something else needs no charge, but it must not be nested so deeply that the C stack overflows.
 """
 
 from __future__ import annotations
 
 import itertools
 import operator
+from _csv import reader
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from gc import get_referents
+from types import FunctionType
 from typing import Any, NoReturn
 
-from codeact.engines.restricted.meter import Meter
+from codeact.engines.restricted.meter import Meter, current
 from codeact.engines.restricted.sizes import Sizes
 
 DEPTH = 100
@@ -21,19 +27,41 @@ SHORT = 1 << 20
 """Ranges up to this length are the interpreter's own: a builtin runs through one in a few milliseconds."""
 
 
-def _layer(base: Any) -> Any:
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """Which arguments of an iterator are what.
+
+    Attributes:
+        iterables: those that are run through.
+        charged: how many iterables there may be before every step is charged.
+        quick: whether a step calls nothing, and is one of one iterable.
+    """
+
+    iterables: slice
+    charged: int = 0
+    quick: bool = False
+
+
+def _layer(base: Any, slots: _Slots) -> Any:
     class Layer(base):  # type: ignore[misc]
         __slots__ = ("depth",)
 
         def __new__(cls, *args: Any, **named: Any) -> Any:
-            depth = 1
-            for argument in args:
-                if type(argument) in LAYERS:
-                    depth = max(depth, 1 + getattr(argument, "depth", 0))
+            parts = list(args)
+            named = {name: _begun(part) if name in _ITERABLES else _called(part) for name, part in named.items()}
+            parts[slots.iterables] = map(_begun, parts[slots.iterables])
+            depth = 1 + max(map(_depth, (*parts, *named.values())), default=0)
             if depth > DEPTH:
                 msg = f"more than {DEPTH} {base.__name__} objects and the like nested in each other; make a list in between"
                 raise RecursionError(msg)
-            made = base.__new__(cls, *args, **named)
+            parts = [_called(part) for part in parts]
+            given = parts[slots.iterables]
+            if len(given) > slots.charged:
+                meter = current.get()
+                quick = slots.quick or any(type(part) is FunctionType for part in (*parts, *named.values()))
+                charge = meter.charged if quick else meter.closely
+                parts[slots.iterables] = [charge(given[0]), *(map(charge, given[1:]) if slots.quick else given[1:])]
+            made = base.__new__(cls, *parts, **named)
             made.depth = depth
             return made
 
@@ -51,18 +79,90 @@ def _layer(base: Any) -> Any:
     return Layer
 
 
-BUILTINS: dict[str, Any] = {base.__name__: _layer(base) for base in (map, filter, zip, enumerate)}
+def _begun(iterable: Any) -> Any:
+    """An iterable as its iterator where only that tells what it is: a class can hand out any iterator."""
+    return iterable if type(iterable) in _FLAT else iter(iterable)
+
+
+def _depth(part: Any) -> int:
+    """How many iterators are nested in one."""
+    kind = type(part)
+    if kind in LAYERS:
+        return part.depth  # type: ignore[no-any-return]
+    if kind in _CARRIERS:
+        return 1 + max(map(_depth, get_referents(part)), default=0)
+    return 0
+
+
+def _called(function: Any) -> Any:
+    """What is called for every item, as it may be."""
+    return _CONVERTING.get(function, function) if type(function) is type else function
+
+
+def _converting(kind: Any) -> Callable[..., Any]:
+    """A class that runs through its argument, called so that the interpreter counts how deep the calls are nested."""
+
+    def convert(*args: Any) -> Any:
+        return kind(*args)
+
+    return convert
+
+
+_CONVERTING: dict[Any, Any] = {kind: _converting(kind) for kind in (list, tuple, set, frozenset, dict)}
+_ITERABLES = frozenset({"data", "iterable", "selectors"})
+_FLAT = frozenset({list, tuple, dict, set, frozenset, str, bytes, bytearray, range, deque})
+_CARRIERS = frozenset(
+    {
+        itertools.compress,
+        itertools.cycle,
+        type(itertools.tee(())[0]),
+        type(next(itertools.groupby("x"))[1]),
+        type(reader(())),
+    }
+)
+"""Iterators over others that carry no depth of their own."""
+
+_ALL, _FIRST, _OTHERS = slice(None), slice(0, 1), slice(1, None)
+_MANY = 16
+"""Iterables whose next items make a step that takes no time to speak of."""
+
+BUILTINS: dict[str, Any] = {
+    "map": _layer(map, _Slots(_OTHERS)),
+    "filter": _layer(filter, _Slots(_OTHERS)),
+    "zip": _layer(zip, _Slots(_ALL, charged=_MANY)),
+    "enumerate": _layer(enumerate, _Slots(_FIRST, charged=_MANY)),
+}
 """Builtin iterators that pass on what they are given."""
 
 PASSING: dict[str, Any] = {
-    name: _layer(getattr(itertools, name))
-    for name in (
-        "accumulate", "batched", "chain", "compress", "dropwhile", "filterfalse", "groupby", "islice", "pairwise",
-        "starmap", "takewhile", "zip_longest",
-    )
+    name: _layer(getattr(itertools, name), slots)
+    for name, slots in {
+        "accumulate": _Slots(_FIRST),
+        "batched": _Slots(_FIRST, charged=_MANY),
+        "chain": _Slots(_ALL, quick=True),
+        "compress": _Slots(_ALL, charged=_MANY),
+        "dropwhile": _Slots(_OTHERS),
+        "filterfalse": _Slots(_OTHERS),
+        "groupby": _Slots(_FIRST),
+        "islice": _Slots(_FIRST, charged=_MANY),
+        "pairwise": _Slots(_FIRST, charged=_MANY),
+        "starmap": _Slots(_OTHERS),
+        "takewhile": _Slots(_OTHERS),
+        "zip_longest": _Slots(_ALL, charged=_MANY),
+    }.items()
     if hasattr(itertools, name)
-}  # fmt: skip
+}
 """The same from itertools; not every Python has each."""
+
+
+def _flattened(iterables: Iterable[Iterable[Any]]) -> Iterator[Any]:
+    """`chain.from_iterable`. It is no C iterator: one of those can be made to run through itself, without end."""
+    stream = current.get().stream
+    for iterable in itertools.compress(iterables, stream):
+        yield from itertools.compress(iterable, stream)
+
+
+PASSING["chain"].from_iterable = staticmethod(_flattened)
 
 LAYERS = frozenset({*BUILTINS.values(), *PASSING.values()})
 
@@ -170,7 +270,7 @@ def make_range(meter: Meter) -> type:
     return Range
 
 
-def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:
+def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:  # noqa: C901 - a table of closures
     """The names of itertools for one world."""
     charged = meter.charged
 
@@ -188,6 +288,10 @@ def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:
 
     def accumulate(iterable: Iterable[Any], func: Any = None, *, initial: Any = None) -> Iterator[Any]:
         made: Iterator[Any] = PASSING["accumulate"](iterable, added if func is None else func, initial=initial)
+        return made
+
+    def starmap(function: Any, iterable: Iterable[Iterable[Any]], /) -> Iterator[Any]:
+        made: Iterator[Any] = PASSING["starmap"](function, BUILTINS["map"](tuple, iterable))
         return made
 
     def count(start: Any = 0, step: Any = 1) -> Iterator[Any]:
@@ -222,6 +326,7 @@ def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:
         "product": product,
         "tee": tee,
         "accumulate": accumulate,
+        "starmap": starmap,
         "permutations": chosen(itertools.permutations),
         "combinations": chosen(itertools.combinations),
         "combinations_with_replacement": chosen(itertools.combinations_with_replacement),

@@ -14,14 +14,24 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from itertools import chain, compress, islice
+from operator import itemgetter
+from types import FunctionType
 from typing import Any, NoReturn
 
 from codeact.engines import Fault
 from codeact.limits import Limits
 
+_MUCH = 2 * 10_000  # ticks: what is nested deeper than a small stack holds is made with more of them
+_LEFT = 20_000  # blocks of memory, a few for an object
+
 CHUNK = 10_000
 """Ticks between two looks at the clock: well below a millisecond of empty loops."""
+
+
+_FEW = (True,) * 16
+"""Ticks between two looks where one of them may take milliseconds."""
 
 
 class Stopped(GeneratorExit):
@@ -30,6 +40,13 @@ class Stopped(GeneratorExit):
     It is a GeneratorExit so that a suspended generator that meets it while it is being closed ends in silence,
     where any other exception would be printed to the host's stderr.
     """
+
+
+_TICKING: Any = (FunctionType, itemgetter)
+"""A program's own functions tick, and some of the interpreter's own do hardly anything."""
+
+current: ContextVar[Meter] = ContextVar("meter")
+"""The meter of the run that is under way in this context, for what all worlds share."""
 
 
 class Meter:
@@ -41,6 +58,7 @@ class Meter:
         fault: why the program must end; None while it may go on.
     """
 
+    _blocks: int | None = None
     _interrupted: Callable[[], Fault | None]
 
     def __init__(self, limits: Limits, fuel: int) -> None:
@@ -160,6 +178,26 @@ class Meter:
         """The same items, each for one tick, without a line of Python in between."""
         return compress(items, self.stream)
 
+    def closely(self, items: Iterable[Any]) -> Iterator[Any]:
+        """The same where every item may take long in C code: then nothing else would let the watchdog run."""
+        return compress(items, chain.from_iterable(_Source(self._few)))
+
+    def _few(self) -> Any:
+        self.charge(len(_FEW))
+        return _FEW
+
+    def ticking(self, function: Any) -> Any:
+        """A function that a builtin is to call for every item, so that each call is a tick; a program's own ticks."""
+        if function is None or type(function) in _TICKING:
+            return function
+        tick = self.tick
+
+        def call(item: Any) -> Any:
+            tick()
+            return function(item)
+
+        return call
+
     def _next(self) -> Any:
         """The next chunk of ticks, or the end of them."""
         if self.fault is None and not self._closed:
@@ -168,6 +206,8 @@ class Meter:
             if fault is None and left > 0:
                 size = min(CHUNK, left)
                 self._given += size
+                if self._blocks is None and self._given > _MUCH:
+                    self._blocks = sys.getallocatedblocks()
                 self._chunk = iter(range(1, size + 1))
                 return self._chunk
             if self.fault is None:
@@ -178,6 +218,10 @@ class Meter:
     def ended(self) -> bool:
         """Whether ticks fail now."""
         return self._closed or self.fault is not None
+
+    def left_much(self) -> bool:
+        """Whether there is much more in the process's memory than there was when the program had hardly begun."""
+        return self._blocks is not None and sys.getallocatedblocks() - self._blocks > _LEFT
 
     def _empty(self) -> Fault:
         return Fault(

@@ -52,8 +52,12 @@ def make_functools(parts: Parts) -> dict[str, Any]:
             raise TypeError(msg)
         return functools.total_ordering(cls)
 
+    def reduce(function: Any, iterable: Any, /, *initial: Any) -> Any:
+        return functools.reduce(function, parts.world.meter.closely(iterable), *initial)
+
     return {
-        **take("functools", "cache cached_property cmp_to_key lru_cache partial partialmethod reduce"),
+        **take("functools", "cache cached_property cmp_to_key lru_cache partial partialmethod"),
+        "reduce": reduce,
         "WRAPPER_ASSIGNMENTS": _COPIED,
         "WRAPPER_UPDATES": ("__dict__",),
         **_dispatching(parts),
