@@ -19,6 +19,9 @@ Resolver = Callable[[str, int], Awaitable[list[str]]]
 _TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 """IPv6 addresses that stand for IPv4 ones (RFC 6052, RFC 8215)."""
 
+_ASSIGNED = IPv6Network("2000::/3")
+"""All IPv6 addresses that are the public Internet's; `is_global` is true of some that are not."""
+
 
 async def resolve(host: str, port: int) -> list[str]:
     """The addresses that the operating system knows of a host."""
@@ -67,4 +70,6 @@ def is_public(address: str) -> bool:
             inner = IPv4Address(int(found) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
+        if found not in _ASSIGNED:
+            return False
     return found.is_global and not found.is_multicast

@@ -25,7 +25,8 @@ class Allow:
     Attributes:
         origin: scheme, host and, where it is not the scheme's own, port: `https://api.example.com`.
         methods: the operations. Reading is `GET` and `HEAD`; what changes something does not belong inside.
-        path: a pattern of the path: `*` stands for one segment or a part of one, `**` for any number of them.
+        path: a pattern of the decoded path: `*` stands for a segment or a part of one, `**`, which is a segment by
+            itself, for one or more of them. `/v1/**` covers all that is below `/v1/`, and not `/v1`.
         account: whose credential the request carries, and the only account that a program may name there; None
             for requests that carry none.
         private: whether the host may have addresses that are not public: loopback, private and link-local ones.
@@ -53,15 +54,37 @@ class Allow:
         if not self.path.startswith("/"):
             msg = f"Allow(path={self.path!r}): expected a pattern that begins with /"
             raise ValueError(msg)
+        if any("**" in segment and segment != "**" for segment in self.path.split("/")):
+            msg = f"Allow(path={self.path!r}): ** is a segment by itself, as in /v1/**; a part of one is *"
+            raise ValueError(msg)
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        parts = re.split(r"(\*\*|\*)", self.path)
-        return re.compile("".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts), re.DOTALL)
+    def _pattern(self) -> tuple[re.Pattern[str] | None, ...]:
+        """A pattern for each segment; None for `**`."""
+        return tuple(None if segment == "**" else _segment(segment) for segment in self.path.split("/"))
 
     def covers(self, path: str) -> bool:
-        """Whether the pattern matches a whole path."""
-        return self._pattern.fullmatch(path) is not None
+        """Whether the pattern matches a whole path, which programs choose: the time it takes does not grow much."""
+        pattern, segments = self._pattern, path.split("/")
+        at = here = 0
+        retry: tuple[int, int] | None = None  # what follows the last `**`, and the first segment after those it took
+        while here < len(segments):
+            if at < len(pattern) and (part := pattern[at]) is None:
+                at, here = retry = at + 1, here + 1
+            elif at < len(pattern) and part is not None and part.fullmatch(segments[here]):
+                at, here = at + 1, here + 1
+            elif retry is not None:
+                at, here = retry = retry[0], retry[1] + 1
+            else:
+                return False
+        return at == len(pattern)
+
+
+def _segment(text: str) -> re.Pattern[str]:
+    first, *others = map(re.escape, text.split("*"))
+    # What a star takes before the next text is never given back: it need not be, and trying takes for ever.
+    between = "".join(f"(?>.*?{other})" for other in others[:-1])
+    return re.compile(first + between + (f".*{others[-1]}" if others else ""), re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +119,16 @@ class Target:
 
 _PLAIN_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+")
 _PLAIN_TEXT = re.compile(r"[\x21-\x7e]*")
-_CLIMBING = frozenset({".", ".."})
+_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def parse(url: str) -> Target:
     """Take a URL apart.
 
     Anything that two readers of URLs might read differently is refused: user names, control characters,
-    backslashes, encoded slashes and dots, double slashes. So what is checked here is what is asked for.
+    backslashes, encoded slashes and dots, dots with parameters (`..;x`), escapes that are no UTF-8, double slashes.
+    So what is checked here is what is asked for.
 
     Raises:
         Refused: it is not a plain http or https URL.
@@ -139,8 +164,15 @@ def parse(url: str) -> Target:
 
 def _plain_path(path: str) -> str:
     for segment in path[1:].split("/"):
-        decoded = unquote(segment)
-        if decoded in _CLIMBING or {"/", "\\", "\0"} & set(decoded) or unquote(decoded) != decoded:
+        try:
+            decoded = unquote(segment, errors="strict")
+        except UnicodeDecodeError:
+            decoded = "\0"
+        if _ESCAPE.search(segment) or _CONTROL.search(decoded):
+            msg = "the URL's path holds control characters, or escapes that are none; percent-encode UTF-8"
+            raise Refused(msg)
+        name = decoded.partition(";")[0]
+        if (name and not name.strip(". ")) or {"/", "\\"} & set(decoded) or unquote(decoded) != decoded:
             msg = "the URL's path climbs (..), or hides slashes or escapes in escapes; write it plainly"
             raise Refused(msg)
     if "//" in path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import codecs
 import json as jsons
+import logging
+import re
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,6 +27,8 @@ except ImportError as error:
     msg = "codeact.egress needs the package httpx: pip install 'codeact[http]'"
     raise ImportError(msg) from error
 
+log = logging.getLogger("codeact")
+
 Credential = Callable[[Allow], Mapping[str, str]]
 """Gives the headers that a request by a rule must carry."""
 
@@ -41,6 +45,9 @@ _SHARED = frozenset(
 
 _MOVED = frozenset({301, 302, 303, 307, 308})
 _REPEATED = frozenset({307, 308})
+
+_CHARSETS = re.compile(r"utf-\d.*|ascii|iso8859-.*|cp\d+|koi8-.*|gb.*|big5.*|euc_.*|shift_jis.*")
+"""Those that are quick to read. A server may name any codec of Python's, and some take longer than anybody waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,14 @@ class Request:
 
 class TooMuch(RuntimeError):
     """A server answered with more, or more slowly, than the host is willing to take."""
+
+
+class NoAnswer(RuntimeError):
+    """There was no answer that could be read. What the error was about may hold what was sent, and stays outside."""
+
+
+class NoCredential(RuntimeError):
+    """The host could not attach a credential; its log says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +154,11 @@ class Client:
             data["account"] = rule.account
             address = await checked(request.target.host, request.target.port, self.resolver, private=rule.private)
             data["allowed"] = True
-            response, onward = await self._once(request, rule, address)
+            try:
+                response, onward = await self._once(request, rule, address)
+            except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+                msg = f"no answer that could be read from {request.target.origin} ({type(error).__name__})"
+                raise NoAnswer(msg) from None
             data["status"] = response.status
         except BaseException as error:
             data["error"] = type(error).__name__
@@ -151,7 +170,7 @@ class Client:
 
     async def _once(self, request: Request, rule: Allow, address: str) -> tuple[Response, str | None]:
         target = request.target
-        secret = self.credential(rule) if self.credential is not None and rule.account is not None else {}
+        secret = self._secret(rule)
         headers = {**request.headers, "accept-encoding": "identity", "user-agent": "codeact", **secret}
         headers["host"] = target.origin.partition("://")[2]
         pinned = httpx.URL(target.url).copy_with(host=address)
@@ -167,11 +186,27 @@ class Client:
                 request.method, pinned, headers=headers, content=request.body, extensions=extensions
             ) as answer,
         ):
-            onward = answer.headers.get("location") if answer.status_code in _MOVED else None
+            moved = answer.headers.get("location") if answer.status_code in _MOVED else None
+            onward = None if moved is None else _without(secret, moved)
             told = {name: _without(secret, value) for name, value in answer.headers.items() if name in _SHARED}
-            body = b"" if onward else await self._body(answer)
+            body = b"" if onward is not None else await self._body(answer)
             text = _without(secret, body.decode(_charset(answer), "replace"))
             return Response(answer.status_code, target.url, told, text), onward
+
+    def _secret(self, rule: Allow) -> dict[str, str]:
+        """The headers that the host adds, which nobody inside may learn of, by an error neither."""
+        if self.credential is None or rule.account is None:
+            return {}
+        told = f"the host has no credential that can be sent for the account {rule.account!r}"
+        try:
+            secret = dict(self.credential(rule))
+        except Exception:
+            log.exception(told)
+            raise NoCredential(told) from None
+        if not all(isinstance(text, str) and _SENDABLE.fullmatch(text) for pair in secret.items() for text in pair):
+            log.error("%s: a header of it holds line breaks, spaces at an end, or what is not ASCII", told)
+            raise NoCredential(told)
+        return secret
 
     async def _body(self, answer: httpx.Response) -> bytes:
         if answer.headers.get("content-encoding", "identity") != "identity":
@@ -193,21 +228,24 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _charset(answer: httpx.Response) -> str:
-    name = answer.charset_encoding or "utf-8"
     try:
-        return codecs.lookup(name).name
+        name = codecs.lookup(answer.charset_encoding or "utf-8").name
     except LookupError:
-        return "utf-8"
+        name = "utf-8"
+    return name if _CHARSETS.fullmatch(name) else "utf-8"
 
 
 def _without(secret: Mapping[str, str], text: str) -> str:
-    """The text, should a server echo what it was sent, without the credential in it."""
+    """The text, should a server echo what it was sent as it was sent, without the credential in it."""
     for value in secret.values():
         for part in (value, *value.split()):
             if len(part) >= _SHORTEST:
                 text = text.replace(part, "[credential]")
     return text
 
+
+_SENDABLE = re.compile(r"[!-~]([ -~]*[!-~])?")
+"""A name or a value of a header, as HTTP can carry it."""
 
 _SHORTEST = 8
 """Characters of a part of a credential that is looked for; shorter ones are words such as `Bearer`."""
@@ -274,14 +312,14 @@ def _told(method: str, account: str | None) -> Iterator[None]:
     """Put a request on record that is refused before anything is known of where it would go."""
     try:
         yield
-    except Refused:
+    except Exception as error:
         data = {
             "method": method[:20],
             "origin": None,
             "path": None,
             "account": account and account[:100],
             "allowed": False,
-            "error": Refused.__name__,
+            "error": type(error).__name__,
         }
         trail.get().emit("egress", data)
         raise

@@ -84,6 +84,11 @@ REFUSED = {
     "an encoded slash": ("'GET', '{origin}/v1/a%2fb'", "hides slashes"),
     "an encoded backslash": ("'GET', '{origin}/v1/a%5cb'", "hides slashes"),
     "an escape in an escape": ("'GET', '{origin}/v1/a%252fb'", "hides slashes"),
+    "a climb with parameters": ("'GET', '{origin}/v1/..;a=b'", "path climbs"),
+    "a climb with spaces": ("'GET', '{origin}/v1/..%20'", "path climbs"),
+    "an encoded line break": ("'GET', '{origin}/v1/a%0d%0ax:%20y'", "control characters"),
+    "a dot in too many bytes": ("'GET', '{origin}/v1/%c0%ae%c0%ae'", "escapes that are none"),
+    "an escape that is none": ("'GET', '{origin}/v1/%u002e'", "escapes that are none"),
     "an empty segment": ("'GET', '{origin}//v1/a'", "empty segment"),
     "a user name": ("'GET', 'http://api.test:{port}@evil.test/v1/a'", "holds a user name"),
     "a user name before": ("'GET', 'http://evil.test@api.test:{port}/v1/a'", "holds a user name"),
@@ -116,7 +121,7 @@ def test_other_spellings_of_the_same_destination(ask: Any, server: Server, same:
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.0.0.8", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "::1", "fe80::1", "fd00::1",
-     "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "224.0.0.1", "fe80::1%eth0", "no address"],
+     "::ffff:127.0.0.1", "::7f00:1", "::ffff:0:127.0.0.1", "fec0::1", "4000::1", "64:ff9b::7f00:1", "2002:7f00:1::", "224.0.0.1", "fe80::1%eth0", "no address"],
 )  # fmt: skip
 def test_addresses_that_are_not_public(ask: Any, server: Server, address: str) -> None:
     async def resolver(_host: str, _port: int) -> list[str]:
@@ -146,6 +151,55 @@ def test_a_name_without_address(ask: Any, server: Server) -> None:
 
     rule = Allow(server.origin())
     assert "has no address" in refused(ask(f"'GET', {server.origin() + '/'!r}", rule, resolver=resolver))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "covered", "other"),
+    [
+        ("/v1/**", ["/v1/", "/v1/a", "/v1/a/b"], ["/v1", "/v10/a", "/a/v1/a"]),
+        ("/v1/*/x", ["/v1/a/x", "/v1//x"], ["/v1/x", "/v1/a/b/x", "/v1/a/x/b"]),
+        ("/**/a/*.json", ["/b/a/1.json", "/a/a/a/.json", "/b/a/c/a/1.json"], ["/a/1.json", "/b/a/b/1.json", "/b/a/1.jsonx"]),
+        ("/a*b*c/**/d", ["/abc/x/d", "/axbxbc/x/d/d"], ["/abc/d", "/acb/x/d", "/abc/x/d/e"]),
+        ("/a.c", ["/a.c"], ["/abc", "/a.c/", "/a.c\n"]),
+    ],
+)  # fmt: skip
+def test_what_a_pattern_covers(pattern: str, covered: list[str], other: list[str]) -> None:
+    rule = Allow("https://api.test", path=pattern)
+    assert [path for path in (*covered, *other) if rule.covers(path)] == covered
+
+
+@pytest.mark.parametrize("pattern", ["/**/a/**/b/**/c", "/*a*a*a*a*b"])
+def test_no_path_takes_long_to_judge(pattern: str) -> None:
+    """Programs choose it, and nothing stops a regular expression."""
+    path = "/a/b" * 2000 if "**" in pattern else "/" + "a" * 8000
+    assert not Allow("https://api.test", path=pattern).covers(path)
+
+
+@pytest.mark.parametrize("path", ["/v1**", "/**x/a", "/***"])
+def test_two_stars_are_a_segment(path: str) -> None:
+    with pytest.raises(ValueError, match="is a segment by itself"):
+        Allow("https://api.test", path=path)
+
+
+CREDENTIALS: dict[str, Any] = {
+    "a line break at its end": lambda _rule: {"authorization": KEY + "\n"},
+    "a header in it": lambda _rule: {"authorization": f"Bearer a\r\nx: {KEY}"},
+    "letters beyond ASCII": lambda _rule: {"authorization": KEY + "é"},
+    "another type": lambda _rule: {"authorization": KEY.encode()},
+    "nothing": lambda _rule: None,
+    "an error that tells it": lambda _rule: {}[KEY],
+}
+
+
+@pytest.mark.parametrize("case", CREDENTIALS)
+def test_a_credential_that_cannot_be_sent_is_not_told(
+    ask: Any, server: Server, case: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    rule = Allow(server.origin(), account="support", private=True)
+    told = refused(ask(f"'GET', {server.origin() + '/'!r}", rule, credential=CREDENTIALS[case]))
+    assert "has no credential that can be sent for the account 'support'" in told
+    assert server.seen == []
+    assert "for the account 'support'" in caplog.text
 
 
 class TestRedirects:
@@ -183,6 +237,29 @@ class TestRedirects:
         )
         assert ask(f"'GET', {server.origin() + '/a'!r}", *rules).value == (200, "")
         assert [headers.get("authorization") for _, _, headers, _ in server.seen] == [KEY, None]
+
+    @pytest.mark.parametrize("location", ["/b?k={key}", "http://other.test:{port}/b?k={key}", "/no/{key}"])
+    def test_a_credential_does_not_travel_in_a_location(self, ask: Any, server: Server, location: str) -> None:
+        server.answers["/a"] = say(302, location=location.format(key=KEY.split()[1], port=server.port))
+        server.answers["/b"] = say(200)
+        rules = (
+            Allow(server.origin(), path="/*", account="support", private=True),
+            Allow(server.origin("other.test"), private=True),
+        )
+        result = ask(f"'GET', {server.origin() + '/a'!r}", *rules)
+        assert "canary" not in result.observation()
+        assert "canary" not in "".join(server.paths())
+
+    @pytest.mark.parametrize("location", ["http://[x/", "javascript:1"])
+    def test_a_location_that_is_none(self, ask: Any, server: Server, location: str) -> None:
+        server.answers["/a"] = say(302, location=location)
+        sink = Kept()
+        token = trail.set(Trail(Audit([sink])))
+        try:
+            refused(ask(f"'GET', {server.origin() + '/a'!r}", Allow(server.origin(), private=True)))
+        finally:
+            trail.reset(token)
+        assert "error" in sink.events[-1].data
 
     def test_a_post_becomes_a_get(self, ask: Any, server: Server) -> None:
         server.answers["/a"] = say(303, location="/b")
@@ -254,8 +331,19 @@ class TestAnswers:
         result = ask(f"'GET', {server.origin() + '/'!r}", rule)
         assert result.value == (200, "[credential] [credential]")
 
-    def test_an_unknown_charset(self, ask: Any, server: Server) -> None:
-        server.answers["/"] = say(200, "ü".encode(), content_type="text/plain; charset=klingon")
+    @pytest.mark.parametrize("line", ["HTTP/1.1 200 OK\r\n{told}\r\n\r\n", "{told}\r\n\r\n"])
+    def test_an_answer_that_is_none(self, ask: Any, server: Server, line: str) -> None:
+        def broken(handler: BaseHTTPRequestHandler) -> None:
+            handler.wfile.write(line.format(told=handler.headers["authorization"]).encode())
+            handler.close_connection = True
+
+        server.answers["/"] = broken
+        rule = Allow(server.origin(), account="support", private=True)
+        assert "no answer that could be read from" in refused(ask(f"'GET', {server.origin() + '/'!r}", rule))
+
+    @pytest.mark.parametrize("charset", ["klingon", "zlib", "rot13", "undefined", "idna", "punycode", "unicode_escape"])
+    def test_a_charset_that_is_none(self, ask: Any, server: Server, charset: str) -> None:
+        server.answers["/"] = say(200, "ü".encode(), content_type=f"text/plain; charset={charset}")
         rule = Allow(server.origin(), private=True)
         assert ask(f"'GET', {server.origin() + '/'!r}", rule).value == (200, "ü")
 
@@ -288,6 +376,7 @@ def test_every_attempt_is_on_record(ask: Any, server: Server) -> None:
         refused(ask(f"'DELETE', {server.origin() + '/v1/a'!r}", rule))
         refused(ask(f"'GET', {'http://user:hidden@api.test/'!r}", rule))
         refused(ask(f"'FETCH', {server.origin() + '/v1/a'!r}, account='x' * 1000", rule))
+        refused(ask(f"'GET', {server.origin() + '/v1/a'!r}, json={{'a': b'x'}}", rule))
         server.answers["/v1/a"] = say(302, location="http://u:hidden@api.test/x")
         refused(ask(f"'GET', {server.origin() + '/v1/a'!r}", rule))
     finally:
@@ -299,10 +388,11 @@ def test_every_attempt_is_on_record(ask: Any, server: Server) -> None:
         ("DELETE", server.origin(), False, "s1", "acme"),
         ("GET", None, False, "s1", "acme"),
         ("FETCH", None, False, "s1", "acme"),
+        ("GET", None, False, "s1", "acme"),
         ("GET", server.origin(), True, "s1", "acme"),
         ("GET", None, False, "s1", "acme"),
     ]
-    assert [event.seq for event in sink.events] == list(range(1, 8))
+    assert [event.seq for event in sink.events] == list(range(1, 9))
     assert sink.events[4].data["account"] == "x" * 100
     assert "canary" not in str(sink.events)
     assert "hidden" not in str(sink.events)
