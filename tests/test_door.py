@@ -522,3 +522,28 @@ def test_a_loop_that_is_closed_is_a_failed_call() -> None:
     reply = door.call("fetch", (1,), {})
     assert isinstance(reply, Refusal)
     assert "Event loop is closed" in reply.message
+
+
+def test_a_tool_may_run_programs_itself(make: MakeSandbox) -> None:
+    @tool
+    def again(depth: int) -> object:
+        """Run a program that calls this tool."""
+        return sandbox.run(f"tools.again({depth - 1})" if depth else "'the end'").value
+
+    sandbox = make([again])
+    result = sandbox.run("tools.again(4)")
+    assert result.value == "the end", result.observation()
+    assert [call.state for call in result.calls] == ["ok"]
+
+
+def test_a_tool_cannot_enter_the_world_that_waits_for_it(make: MakeSandbox) -> None:
+    @tool
+    def same() -> object:
+        """Run a program in the session that calls."""
+        return session.run("1").value
+
+    with make([same]).session() as session:
+        error = session.run("x = 1\ntools.same()").error
+        assert error is not None
+        assert "this session runs another program just now" in error.message
+        assert session.run("x + 1").value == 2

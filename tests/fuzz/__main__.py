@@ -71,6 +71,7 @@ def _fuzz(targets: list[Target], number: int, until: float, most: int) -> int:
         passed = time.monotonic() - began
         print(f"{passed:7.0f} s  {tried:9,} inputs  {_resident():6.0f} MB  seed {number}  {target.name}", flush=True)
         number += 1
+    LAST.unlink(missing_ok=True)
     return 0
 
 
@@ -91,7 +92,7 @@ def _round(target: Target, number: int, count: int, until: float) -> bool:
     def check(sent: object) -> None:
         if found or time.monotonic() < until:
             LAST.write_text(f"{target.name}\n{sent!r}\n", encoding="utf-8", errors="backslashreplace")
-            faulthandler.dump_traceback_later(HANGS, exit=True)
+            faulthandler.dump_traceback_later(HANGS, exit=True, file=sys.__stderr__)
             try:
                 target.check(sent)
             except Exception:

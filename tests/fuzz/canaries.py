@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 from codeact import Limits, Sandbox, Tool, tool
 from codeact.engines import Answer, Doors, Face, Fault, Outcome, Program, Refusal, Reply
@@ -50,11 +51,8 @@ WITHHELD = frozenset(dir(builtins)) - set(PLAIN) - STOOD_FOR - {"None", "True", 
 @contextmanager
 def environment() -> Iterator[None]:
     """The canary in the environment."""
-    os.environ[KEY] = CANARY
-    try:
+    with patch.dict(os.environ, {KEY: CANARY}):
         yield
-    finally:
-        del os.environ[KEY]
 
 
 # --- restricted ----------------------------------------------------------------------------------------------
