@@ -64,9 +64,7 @@ def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
     Raises:
         RuntimeError: called inside a running event loop, which it would hold.
     """
-    if _inside_a_loop():
-        msg = "run would hold the running event loop; use its twin: await sandbox.run_async(code)"
-        raise RuntimeError(msg)
+    refuse_in_a_loop()
     waiting = threading.Lock()
     waiting.acquire()
     portal = Portal(own_loop)
@@ -117,6 +115,17 @@ async def complete_async(grant: Grant, task: Task, place: Place | None = None) -
     ended = run.ended()
     await portal.settle()
     return ended
+
+
+def refuse_in_a_loop() -> None:
+    """See that the caller's thread may wait.
+
+    Raises:
+        RuntimeError: it runs an event loop, which it would hold.
+    """
+    if _inside_a_loop():
+        msg = "run would hold the running event loop; use its twin: await sandbox.run_async(code)"
+        raise RuntimeError(msg)
 
 
 def _inside_a_loop() -> bool:
@@ -250,7 +259,7 @@ class Execution:
             ),
             files=files,
             truncated=self._output.truncations,
-            exit_code=outcome.exit_code,
+            exit_code=_status(outcome.exit_code),
             run=self._id,
             shown=self._grant.limits.shown,
         )
@@ -336,6 +345,11 @@ class Execution:
             return self.door.stop
         fault = self._output.write(text)
         return None if fault is None else self.door.end(fault).fault
+
+
+def _status(code: int | None) -> int | None:
+    """What a program gave to `sys.exit`; -1, as of a process, where no machine word holds it."""
+    return code if code is None or -(2**63) <= code < 2**63 else -1
 
 
 def _is_further(outcome: Outcome, other: Outcome) -> bool:

@@ -141,7 +141,8 @@ class _Worlds:
 
     def _reset(self) -> None:
         self._lives: dict[Life, float] = {}
-        self._lock = threading.Lock()
+        # A host's own finalizer may close a session, on a thread that is just in here.
+        self._lock = threading.RLock()
         # A life may be dropped by the collector, anywhere and at any time: that takes no lock.
         self._inbox: SimpleQueue[Life | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -185,7 +186,7 @@ class _Worlds:
     def _look(self) -> None:
         now = time.monotonic()
         with self._lock:
-            ripe = [life for life, due in self._lives.items() if due <= now]
+            ripe = [life for life in list(self._lives) if self._lives.get(life, math.inf) <= now]
         for life in ripe:
             if not life.expire():
                 with self._lock:

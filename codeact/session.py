@@ -12,7 +12,7 @@ from typing import Self
 
 from codeact.audit import Trail
 from codeact.engines import Doors, Instance
-from codeact.execution import Ended, complete, complete_async
+from codeact.execution import Ended, complete, complete_async, refuse_in_a_loop
 from codeact.files import Content, digest_of
 from codeact.grant import Grant, Place, Task
 from codeact.lifecycle import Life, Reason, worlds
@@ -116,6 +116,7 @@ class Session:
             RuntimeError: the session is closed, or runs another program just now.
         """
         asked = self._grant.task(code, files)
+        refuse_in_a_loop()
         try:
             with self._turn():
                 tape = Tape()
@@ -146,6 +147,7 @@ class Session:
         Raises:
             RuntimeError: a program did not do what it did before, and the world is left fresh; or as `run`.
         """
+        refuse_in_a_loop()
         with self._turn():
             for turn in self._rewound():
                 self._again(turn, complete(self._grant, Task(turn.source, turn.files), self._place_again(turn)))
@@ -173,7 +175,8 @@ class Session:
             msg = "this session runs another program just now; wait for it, or open a session for each"
             raise RuntimeError(msg)
         if life.over is not None:
-            if entered:
+            if entered:  # it was ended just now, by somebody who left the world to whoever is in it
+                life.lose()
                 life.busy.release()
             msg = f"this session {_OVER[life.over]}; open another one with sandbox.session()"
             raise (_Expired if life.over in {"idle", "lifetime"} else RuntimeError)(msg)

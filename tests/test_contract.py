@@ -378,3 +378,9 @@ def test_clocks_and_randomness_work(sandbox: Sandbox) -> None:
     assert abs(a[2] - dt.datetime.now(dt.UTC).timestamp()) < 60
     assert a[3] != b[3]
     assert a[4] != b[4]
+
+
+def test_an_exit_code_is_a_number_that_any_log_can_hold(sandbox: Sandbox) -> None:
+    assert sandbox.run("import sys\nsys.exit(2 ** 70)").exit_code == -1
+    assert sandbox.run("import sys\nsys.exit(-7)").exit_code == -7
+    assert json.dumps(sandbox.run("import sys\nsys.exit(10 ** 5000)").to_dict())

@@ -166,6 +166,53 @@ def test_closing_during_a_run_destroys_the_world_when_the_run_ends(engine: str) 
     assert kept.closed() == ["closed"]
 
 
+def test_a_session_that_is_closed_just_before_a_run_keeps_no_world(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Sandbox(engine=engine).session()
+    assert session.run("x = 1").ok
+    enter = session._life.enter
+
+    def entered() -> bool:
+        done = enter()
+        closing = threading.Thread(target=session.close)
+        closing.start()
+        closing.join(LONG)
+        return done
+
+    monkeypatch.setattr(session._life, "enter", entered)
+    with pytest.raises(RuntimeError, match="this session is closed"):
+        session.run("x")
+    assert world_of(session) is None
+
+
+def test_a_session_can_be_closed_by_a_finalizer_wherever_that_runs(engine: str) -> None:
+    session = Sandbox(engine=engine).session()
+
+    def finalized() -> None:
+        with worlds._lock:  # where the collector may run it
+            session.close()
+
+    thread = threading.Thread(target=finalized, daemon=True)
+    thread.start()
+    thread.join(LONG)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("method", ["run", "restore"])
+def test_a_host_that_would_hold_its_loop_keeps_its_session(engine: str, method: str) -> None:
+    with Sandbox(engine=engine).session() as session:
+        assert session.run("x = 1").ok
+
+        async def held() -> None:
+            getattr(session, method)(*["x"][: method == "run"])
+
+        with pytest.raises(RuntimeError, match="would hold the running event loop"):
+            asyncio.run(held())
+        assert session.names == ("x",)
+        assert session.run("x").value == 1
+
+
 def test_nothing_is_watched_that_is_over(make: MakeSandbox) -> None:
     sandbox = make()
     with sandbox.session() as session:
