@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -36,7 +37,7 @@ class TestJsonLines:
         trail.emit("sandbox_exit", {"ok": True})
         first, second = lines(path)
         assert {**first, "time": 0} == {
-            "event": "sandbox_spawn", "seq": 1, "process": os.getpid(), "time": 0, "run": "r1", "session": "s1", "tenant": "acme",
+            "event": "sandbox_spawn", "audit": first["audit"], "seq": 1, "process": os.getpid(), "time": 0, "run": "r1", "session": "s1", "tenant": "acme",
             "engine": "wasm",
         }  # fmt: skip
         assert (second["event"], second["seq"], second["ok"]) == ("sandbox_exit", 2, True)
@@ -71,6 +72,44 @@ class TestJsonLines:
         done = subprocess.run([sys.executable, "-c", program, str(path)], check=False)
         assert done.returncode == -9
         assert [line["n"] for line in lines(path)] == list(range(100))
+
+    def test_a_line_that_was_cut_spoils_no_other(self, tmp_path: Path) -> None:
+        """Not one of another process or of a later one either, which know nothing of it."""
+        path = tmp_path / "audit.jsonl"
+        program = (
+            "import resource, sys\nfrom codeact.audit import Audit, Trail, Unrecorded\n"
+            "from codeact.audit.files import JsonLines\n"
+            "trail = Trail(Audit([JsonLines(sys.argv[1])]))\n"
+            "trail.emit('session_open', {})\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))\n"
+            "try: trail.emit('session_close', {'filler': 'x' * 500})\n"
+            "except Unrecorded: sys.exit(7)"
+        )
+        mine = Trail(Audit([JsonLines(path)]))
+        done = subprocess.run([sys.executable, "-c", program, str(path)], check=False)
+        assert done.returncode == 7
+        assert path.stat().st_size == 400
+        mine.emit("session_open", {"whose": "mine"})
+        Trail(Audit([JsonLines(path)])).emit("session_open", {"whose": "a later one's"})
+        first, cut, second, third = path.read_text().splitlines()
+        assert json.loads(first)["event"] == "session_open"
+        assert cut.endswith("x")
+        assert [json.loads(line)["whose"] for line in (second, third)] == ["mine", "a later one's"]
+
+    def test_what_nobody_holds_is_closed(self, tmp_path: Path) -> None:
+        before = len(list(Path("/dev/fd").iterdir()))
+        for _ in range(50):
+            JsonLines(tmp_path / "audit.jsonl")
+        gc.collect()
+        assert len(list(Path("/dev/fd").iterdir())) < before + 50
+
+    def test_two_audits_of_one_file_can_be_told_apart(self, tmp_path: Path) -> None:
+        path = tmp_path / "audit.jsonl"
+        for _ in range(2):
+            trail = Trail(Audit([JsonLines(path)]))
+            trail.emit("session_open", {})
+            trail.emit("session_close", {})
+        assert len({(line["audit"], line["seq"]) for line in lines(path)}) == 4
 
     def test_threads_share_it(self, tmp_path: Path) -> None:
         path = tmp_path / "audit.jsonl"
@@ -126,6 +165,54 @@ def test_spans() -> None:
     assert call.start_time is not None
     assert abs(call.end_time - call.start_time - 5_000_000) < 1000
     assert [event.name for event in run.events] == ["egress"]
+
+
+def test_a_request_that_outlives_its_run_has_a_span_of_its_own() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    sink = OpenTelemetry(provider.get_tracer("test"))
+    trail = Trail(Audit([sink]), "r1")
+    trail.emit("sandbox_spawn", {})
+    trail.emit("sandbox_exit", {"ok": True})
+    trail.emit("egress", {"origin": "https://api.test", "allowed": True, "error": "CancelledError", "duration_ms": 5.0})
+    assert [span.name for span in exporter.get_finished_spans()] == ["execute_tool run_python", "execute_tool egress"]
+
+
+class Deaf:
+    """A sink that takes nothing."""
+
+    def write(self, event: Event) -> None:
+        raise OSError(event.name)
+
+
+def test_a_sink_that_fails_keeps_nothing_from_the_others() -> None:
+    """A span would never end."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trail = Trail(Audit([Deaf(), OpenTelemetry(provider.get_tracer("test"))]), "r1")
+    for name in ("sandbox_spawn", "sandbox_exit"):
+        with pytest.raises(Unrecorded, match=f"Deaf did not take the event {name}: OSError: {name}"):
+            trail.emit(name, {})
+    assert len(exporter.get_finished_spans()) == 1
+
+
+def test_an_event_in_the_middle_of_another_comes_after_it() -> None:
+    """As when the collector runs a host's finalizer, which closes a session: waiting for itself it waited for ever."""
+    seen: list[tuple[str, int]] = []
+
+    class Nested:
+        def write(self, event: Event) -> None:
+            if event.name == "sandbox_spawn":
+                trail.emit("session_close", {})
+            seen.append((event.name, event.seq))
+
+    trail = Trail(Audit([Nested()]))
+    thread = threading.Thread(target=trail.emit, args=("sandbox_spawn", {}), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert seen == [("sandbox_spawn", 1), ("session_close", 2)]
 
 
 def test_every_sink_gets_every_event_and_numbers_have_no_gaps() -> None:

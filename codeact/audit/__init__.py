@@ -7,9 +7,11 @@ run ends with an error of kind `host`, and a run whose beginning cannot be recor
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
@@ -33,8 +35,9 @@ class Event:
 
     Attributes:
         name: what it is.
-        seq: its place among all events of its audit in its process, from 1. A gap is an event that a sink did not take.
-        process: the process's number: a forked child counts anew.
+        audit: the id of the audit: each that is made has another, and in a forked child it has another too.
+        seq: its place among all events of that audit, from 1. A gap is an event that a sink did not take.
+        process: the process's number.
         time: seconds since the epoch.
         run: the run's id; None where there is none.
         session: the session's id; None where there is none.
@@ -44,6 +47,7 @@ class Event:
     """
 
     name: EventName
+    audit: str
     seq: int
     process: int
     time: float
@@ -88,24 +92,44 @@ class Audit:
         _audits.add(self)
 
     def emit(self, name: EventName, trail: Trail, data: Mapping[str, object]) -> None:
-        """Put one event on record.
+        """Put one event on record, with every sink that takes it.
 
         Raises:
             Unrecorded: a sink did not take it; it may be on record with others.
         """
+        failed: Unrecorded | None = None
         with self._lock:
-            self._last += 1
-            event = Event(name, self._last, self._process, time.time(), trail.run, trail.session, trail.tenant, data)
-            for sink in self._sinks:
+            self._waiting.append((name, trail, time.time(), data))
+            # The collector may end a session in the middle of this, on this thread: what that says comes after.
+            while self._waiting and not self._writing:
+                self._writing = True
                 try:
-                    sink.write(event)
-                except Exception as error:
-                    msg = f"{type(sink).__name__} did not take the event {name}: {type(error).__name__}: {error}"
-                    raise Unrecorded(msg) from error
+                    while self._waiting:
+                        failed = self._write(*self._waiting.popleft()) or failed
+                finally:
+                    self._writing = False
+        if failed is not None:
+            raise failed
+
+    def _write(self, name: EventName, trail: Trail, at: float, data: Mapping[str, object]) -> Unrecorded | None:
+        self._last += 1
+        event = Event(name, self._id, self._last, self._process, at, trail.run, trail.session, trail.tenant, data)
+        failed = None
+        for sink in self._sinks:
+            try:
+                sink.write(event)
+            except Exception as error:  # noqa: BLE001 - the other sinks, which may wait for it, get it all the same
+                msg = f"{type(sink).__name__} did not take the event {name}: {type(error).__name__}: {error}"
+                failed = Unrecorded(msg)
+                failed.__cause__ = error
+        return failed
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._waiting: deque[tuple[EventName, Trail, float, Mapping[str, object]]] = deque()
+        self._writing = False
         self._last = 0
+        self._id = secrets.token_hex(8)
         self._process = os.getpid()
 
 

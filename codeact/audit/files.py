@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import stat
+import weakref
 from pathlib import Path
 
 from codeact.audit import Event
@@ -16,10 +18,11 @@ class LogFull(OSError):
 
 
 class JsonLines:
-    """Appends each event as one line of JSON to a file that only its owner may read.
+    """Appends each event as one line of JSON to a file, which only its owner may read where it is made here.
 
     A line is written by one call of the operating system before the event counts as recorded, so that a killed
-    process loses none, and processes may share the file. What a failing machine loses, `durable` says.
+    process loses none, and processes may share the file. What a failing machine loses, `durable` says. A line that a
+    full disk has cut is left as it is, and the next one begins on its own.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, limit: int | None = None, durable: bool = False) -> None:
@@ -40,9 +43,13 @@ class JsonLines:
         self.path = Path(path)
         self._limit = limit
         self._durable = durable
-        self._torn = False
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        self._file = os.open(self.path, flags, OWNER_ONLY)
+        flags = os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        try:
+            self._file = os.open(self.path, os.O_RDWR | flags, OWNER_ONLY)
+        except PermissionError:  # one that may be written to and not read; so a line that was cut cannot be seen
+            self._file = os.open(self.path, os.O_WRONLY | flags, OWNER_ONLY)
+        self._close = weakref.finalize(self, os.close, self._file)
+        self._close.atexit = False  # what happens while the process ends goes on record too
 
     def write(self, event: Event) -> None:
         """Append an event.
@@ -52,13 +59,13 @@ class JsonLines:
             OSError: it could not be written whole.
         """
         line = json.dumps(event.to_dict(), separators=(",", ":")).encode() + b"\n"
-        if self._torn:  # what came through of an earlier line must not spoil this one
-            line = b"\n" + line
-        if self._limit is not None and os.fstat(self._file).st_size + len(line) > self._limit:
+        held = os.fstat(self._file)
+        if self._limit is not None and held.st_size + len(line) > self._limit:
             msg = f"{self.path} may hold {self._limit:,} bytes (limit of the log): rotate it, or raise the limit"
             raise LogFull(msg)
+        if stat.S_ISREG(held.st_mode) and self._is_cut(held.st_size):
+            line = b"\n" + line
         written = os.write(self._file, line)
-        self._torn = written != len(line)
         if written != len(line):
             msg = f"{self.path}: only {written} of {len(line)} bytes were written"
             raise OSError(msg)
@@ -67,6 +74,12 @@ class JsonLines:
 
     def close(self) -> None:
         """Close the file. Harmless when called twice."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        self._close()
+        self._file = -1
+
+    def _is_cut(self, size: int) -> bool:
+        """Whether the last line is not whole, whoever began it: this process, an earlier one or another."""
+        try:
+            return size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
+        except OSError:  # the file may not be read
+            return False

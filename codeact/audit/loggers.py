@@ -9,7 +9,11 @@ from codeact.audit import Event
 
 
 class Logging:
-    """Logs each event as one line of JSON, with the event itself as the record's attribute `event`."""
+    """Logs each event as one line of JSON, with the event itself as the record's attribute `event`.
+
+    What `logging` is set to drop is dropped, and a handler that fails is nobody's error: by its defaults it shows
+    warnings only. An audit that must be whole needs another sink.
+    """
 
     def __init__(self, logger: logging.Logger | None = None, level: int = logging.INFO) -> None:
         """Make the sink.

@@ -54,7 +54,9 @@ class OpenTelemetry:
                 self._finish(span, event)
             case "egress":
                 running = self._runs.get(event.run or "")
-                if running is not None:
+                if running is None:  # it was given up with its run, or made outside of any
+                    self._finish(self._start("egress", event, event.time - _milliseconds(event) / 1000, None), event)
+                else:
                     running.add_event("egress", _attributes(event), int(event.time * _NANO))
             case _:
                 pass  # a session is no operation with a duration of its own
