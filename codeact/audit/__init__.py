@@ -78,6 +78,8 @@ class Unrecorded(RuntimeError):
 class Audit:
     """Numbers events and hands them to every sink, in order. Sandboxes may share one."""
 
+    _writing: bool
+
     def __init__(self, sinks: Iterable[Sink], *, content: bool = False) -> None:
         """Make an audit.
 
