@@ -188,6 +188,18 @@ REFUSED = {
     "an idle time longer than a life": (
         HEAD + "[lifecycle]\nidle = 20\nlifetime = 10\n", "lifecycle.idle=20: longer than lifecycle.lifetime=10",
     ),
+    "a number of thousands of digits": (HEAD + f"[limits]\ncalls = {'9' * 5000}\n", "no TOML:"),
+    "lists without end": (HEAD + f"x = {'[' * 100_000}", "no TOML:"),
+    "text for seconds": (HEAD + '[lifecycle]\nidle = "60"\n', "lifecycle.idle: "),
+    "true for seconds": (HEAD + "[network]\ntimeout = true\n", "network.timeout: "),
+    "seconds without end": (HEAD + "[network]\ntimeout = inf\n", "network.timeout: "),
+    "an input that leads out": (HEAD + "[workspace.inputs]\n'../a' = 'a'\n", "workspace.inputs['../a']: it leads upwards"),
+    "an input that is a directory too": (
+        HEAD + "[workspace.inputs]\n'a' = 'a'\n'a/b' = 'b'\n", "workspace.inputs['a']: it cannot be a file and a directory",
+    ),
+    "an input from nowhere": (HEAD + "[workspace.inputs]\n'a' = ''\n", "workspace.inputs.a: "),
+    "an input from no path": (HEAD + '[workspace.inputs]\n"a" = "x\\u0000y"\n', "workspace.inputs.a: "),
+    "a log at no path": (HEAD + '[audit]\nfile = "x\\u0000y"\n', "audit.file: "),
     "a log of no size": (HEAD + "[audit]\nbytes = 0\n", "audit.bytes: "),
 }  # fmt: skip
 
@@ -207,6 +219,8 @@ WEAK = {
     "no boundary": ('[boundary]\nengine = "restricted"\n', "boundary.engine='restricted' is no security boundary"),
     "more time": ("[limits]\ntimeout = 60\n", "limits.timeout=60: more than the default of 5"),
     "more of a workspace": ("[workspace]\nbytes = 64_000_000\n", "workspace.bytes=64,000,000: more than the default"),
+    "longer requests": ("[network]\ntimeout = 60\n", "network.timeout=60.0: more than the default of 10.0"),
+    "larger answers": ("[network]\nmax_bytes = 9_000_000\n", "network.max_bytes=9,000,000: more than the default"),
     "longer lives": ("[lifecycle]\nlifetime = 100_000\n", "lifecycle.lifetime=100,000"),
     "content on record": ("[audit]\ncontent = true\n", "audit.content=true"),
     "a private destination": (
@@ -241,6 +255,12 @@ def test_an_overdue_review_is_warned_of() -> None:
 
 MISSING: dict[str, Any] = {
     "an input": ("[workspace.inputs]\n'a.txt' = 'nowhere.txt'\n", r"workspace\.inputs: 'a\.txt' cannot be read"),
+    "an input that is a directory": ("[workspace.inputs]\n'a' = '.'\n", "it is no file"),
+    "an input without end": ("[workspace.inputs]\n'a' = '/dev/zero'\n", "it is no file"),
+    "inputs that are too large": (
+        "[workspace]\nbytes = 150\n[workspace.inputs]\n'a' = 'policy.toml'\n'b' = 'policy.toml'\n",
+        r"with it the inputs are more than workspace\.bytes=150",
+    ),
     "the log's directory": ("[audit]\nfile = 'nowhere/log'\n", r"audit\.file='nowhere/log': cannot be opened"),
 }
 

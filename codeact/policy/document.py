@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tomllib
 import warnings
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from codeact.audit import Audit, Sink
 from codeact.audit.files import JsonLines
+from codeact.files import checked
 from codeact.limits import Limits
 from codeact.policy.settings import (
     Boundary,
@@ -108,11 +110,15 @@ class Policy(Part):
         """
         try:
             settings = tomllib.loads(text)
-            if "path" in settings:
-                msg = f"{name}: path: {UNKNOWN}"
-                raise PolicyError(msg)
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, and lists in lists in lists
+            msg = f"{name}: no TOML: {error}"
+            raise PolicyError(msg) from None
+        if "path" in settings:
+            msg = f"{name}: path: {UNKNOWN}"
+            raise PolicyError(msg)
+        try:
             made = cls.model_validate({**settings, "path": path})
-        except (tomllib.TOMLDecodeError, UnicodeEncodeError) as error:
+        except UnicodeEncodeError as error:
             msg = f"{name}: no TOML: {error}"
             raise PolicyError(msg) from None
         except ValidationError as error:
@@ -130,15 +136,26 @@ class Policy(Part):
         """The inputs: contents by their paths in the workspace.
 
         Raises:
-            PolicyError: one cannot be read.
+            PolicyError: one cannot be read, or is no file, or they are more than the workspace holds.
         """
         found = {}
+        left = self.workspace.bytes
         for path, source in self.workspace.inputs.items():
+            told = f"workspace.inputs: {path!r} cannot be read from {source!r}"
+            file = self.directory / source
             try:
-                found[path] = (self.directory / source).read_bytes()
+                if not stat.S_ISREG(file.stat().st_mode):  # others may have no end
+                    msg = f"{told}: it is no file"
+                    raise PolicyError(msg)
+                with file.open("rb") as stream:
+                    found[path] = stream.read(left + 1)
             except OSError as error:
-                msg = f"workspace.inputs: {path!r} cannot be read from {source!r}: {error.strerror}"
+                msg = f"{told}: {error.strerror}"
                 raise PolicyError(msg) from None
+            left -= len(found[path])
+            if left < 0:
+                msg = f"{told}: with it the inputs are more than workspace.bytes={self.workspace.bytes:,}"
+                raise PolicyError(msg)
         return found
 
     def open_audit(self, *sinks: Sink) -> Audit:
@@ -189,6 +206,7 @@ class Policy(Part):
     @model_validator(mode="after")
     def _possible(self) -> Self:
         limits = self.as_limits()
+        checked("workspace.inputs", dict.fromkeys(self.workspace.inputs, b""), limits)
         if self.boundary.engine == "wasm" and limits.memory < LEAST_MEMORY:
             msg = f"limits.memory={limits.memory:,}: wasm needs {LEAST_MEMORY:,} bytes at the least"
             raise ValueError(msg)
@@ -227,6 +245,12 @@ class Policy(Part):
             asked, default = getattr(mine, field.name), getattr(usual, field.name)
             if isinstance(asked, (int, float)) and isinstance(default, (int, float)) and asked > default:
                 yield f"{_place(field.name)}={asked:,}: more than the default of {default:,}"
+        for name, wide, strict in (
+            ("timeout", self.network.timeout, Network().timeout),
+            ("max_bytes", self.network.max_bytes, Network().max_bytes),
+        ):
+            if wide > strict:
+                yield f"network.{name}={wide:,}: more than the default of {strict:,}"
         if self.audit.content:
             yield "audit.content=true puts arguments, results and programs on record, secrets in them too"
         for place in self.network.destinations:

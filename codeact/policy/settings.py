@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from codeact.egress.rules import Allow
 from codeact.engines import engine_names
 from codeact.limits import Limits
+
+Place = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]+$")]
+"""A path of the host's."""
 
 
 class Part(BaseModel):
@@ -62,7 +65,7 @@ class Workspace(Part):
 
     bytes: int = Field(default=Limits().workspace, gt=0)
     files: int = Field(default=Limits().files, gt=0)
-    inputs: dict[str, str] = {}
+    inputs: dict[str, Place] = {}
 
 
 class Destination(Part):
@@ -94,7 +97,7 @@ class Network(Part):
     """
 
     destinations: list[Destination] = []
-    timeout: float = Field(default=10.0, gt=0, strict=False)
+    timeout: float = Field(default=10.0, gt=0, allow_inf_nan=False)
     max_bytes: int = Field(default=1_000_000, gt=0)
 
 
@@ -133,8 +136,8 @@ class Lifecycle(Part):
         lifetime: seconds after which it is destroyed in any case.
     """
 
-    idle: float = Field(default=900.0, gt=0, strict=False)
-    lifetime: float = Field(default=4 * 3600.0, gt=0, strict=False)
+    idle: float = Field(default=900.0, gt=0)
+    lifetime: float = Field(default=4 * 3600.0, gt=0)
 
 
 class Record(Part):
@@ -147,7 +150,7 @@ class Record(Part):
         content: whether arguments, results and programs are in it too, and not only digests of them.
     """
 
-    file: str | None = None
+    file: Place | None = None
     bytes: int = Field(default=1_000_000_000, gt=0)
     durable: bool = False
     content: bool = False
