@@ -1,7 +1,7 @@
 """Hostile programs collected from publicly documented escapes, each in a process of its own.
 
 Where the collection is not beside the checkout, these tests are skipped; what each class of them tries is in
-`docs/security.md`, and the project's own programs of the same classes are in `tests/restricted/test_escapes.py`.
+`docs/security.md`, and the project's own programs of the same classes are in `own/`.
 """
 
 from __future__ import annotations

@@ -192,6 +192,6 @@ def test_patterns_read_names_that_are_text():
     class Name(str):
         __slots__ = ()
 
-    assert positional(["a", "split", Name("b"), "c"]) == ("a", "split")
+    assert positional(["a", "split", Name("b"), "c"]) == ("a",)
     assert positional(["a", "__class__"]) == ("a",)
     assert positional(["format"]) == ()

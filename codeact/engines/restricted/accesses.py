@@ -9,7 +9,7 @@ from codeact.engines.restricted.names import ADDABLE, HOSTED, JUDGED, LOADABLE, 
 from codeact.engines.restricted.refusals import EVALUATORS, MISSING, refusal
 from codeact.engines.restricted.rewriter import Rewriter, at
 
-_REWRITTEN = frozenset({"str", "int", "bytes", "bytearray"})
+_REWRITTEN = frozenset({"str", "int", "bytes", "bytearray", "list", "tuple", "set", "frozenset"})
 _LITERALS = (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Set, ast.Dict)
 _ALIASES = frozenset({"list", "dict", "tuple", "set", "frozenset"})
 

@@ -189,7 +189,7 @@ def make_judges(sizes: Sizes, text: Text) -> dict[str, Callable[..., Any]]:  # n
         return call(*args)
 
     def whole(call: Any, a: Any, *args: Any) -> Any:
-        sizes.exponent(a)
+        sizes.places(a, *(args or (None,)))
         if args and isinstance(a, int) and isinstance(args[0], int) and -args[0] > int.bit_length(a):
             return 0
         return call(*args)

@@ -126,6 +126,14 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
 
         return make
 
+    def collection(kind: Callable[..., Any]) -> Callable[..., Any]:
+        def make(*args: Any, **named: Any) -> Any:
+            if args and isinstance(args[0], (str, bytes, bytearray)):
+                sizes.take_apart(args[0])
+            return kind(*args, **named)
+
+        return make
+
     def power(base: Any, exp: Any, mod: Any = None) -> Any:
         if mod is not None:
             sizes.modular_power(exp, mod)
@@ -137,7 +145,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             if -ndigits > int.bit_length(number):
                 return 0
         else:
-            sizes.exponent(number)
+            sizes.places(number, ndigits)
         return round(number, ndigits) if ndigits is not None else round(number)
 
     def total(iterable: Iterable[Any], /, start: Any = 0) -> Any:
@@ -181,6 +189,8 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         return (meter.closely(args[0] if len(args) == 1 else args),)
 
     def in_order(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> list[Any]:
+        if isinstance(iterable, (str, bytes, bytearray)):
+            sizes.take_apart(iterable)
         return sorted(iterable, key=meter.ticking(key), reverse=reverse)
 
     numbers: dict[int, int] = {}
@@ -261,6 +271,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         ".int": integer,
         ".bytes": byte_string(bytes),
         ".bytearray": byte_string(bytearray),
+        **{f".{kind.__name__}": collection(kind) for kind in (list, tuple, set, frozenset)},
         ".text": text.show,
         ".repr": text.repr,
         ".ascii": text.ascii,

@@ -13,9 +13,14 @@ from typing import Any
 
 from codeact.engines.restricted.world import World
 
+_FORMAT = 10_000
+
 
 def seconds_in(spec: str, moment: dt.date) -> str:
     """A format for times with the seconds put in: `%s` would be read in the host's time zone."""
+    if len(spec) > _FORMAT:
+        msg = f"a format of times has at most {_FORMAT:,} characters"
+        raise ValueError(msg)
     if "%s" not in spec:
         return spec
     parts = spec.split("%%")

@@ -13,8 +13,9 @@ from operator import index, itemgetter
 from types import FunctionType, GenericAlias, MappingProxyType, SimpleNamespace, UnionType
 from typing import Any, NoReturn
 
-INT_BITS = 1 << 21
-"""Bits of the largest integer. Dividing two of that size takes about a second, which nothing can interrupt."""
+INT_BITS = 1 << 19
+"""Bits of the largest integer, 157,000 digits. Dividing by one, or making a Decimal of one, takes up to a third of a
+second, which nothing can interrupt, and sixteen times as long with four times the size."""
 
 WALK = 3_000_000
 """Parts that are followed when a structure is shown or compared as a whole."""
@@ -26,6 +27,7 @@ _DEEP = 200
 _NUMBER = 24  # characters of a number in an array
 _FRACTION = 16  # a product is brought to its lowest terms, with the square of its size
 _HEADER = 80
+_CHARACTER = 84
 _WORK = 1_000_000_000
 _NUMERIC = frozenset({int, float, bool, type(None), complex})
 _LEAVES = frozenset({int, float, bool, type(None), str, bytes, bytearray, list, tuple, dict, set})
@@ -55,6 +57,11 @@ class Sizes:
         """
         if wanted > self.limit:
             self.refuse(f"one operation would take about {_rounded(wanted)} bytes")
+
+    def take_apart(self, text: Any) -> None:
+        """Ask for a text as a collection of its characters: beyond Latin-1 each of them is an object of its own."""
+        size = length(text)
+        self.take(size * (_CHARACTER if isinstance(text, str) and str.__sizeof__(text) > 2 * size else 8))
 
     def refuse(self, reason: str) -> NoReturn:
         """Refuse an operation."""
@@ -110,6 +117,12 @@ class Sizes:
         if isinstance(exponent, int) and isinstance(modulus, int):
             digits = int.bit_length(modulus) // 30 + 1
             self.work(int.bit_length(exponent) * digits * digits, "pow()")
+
+    def places(self, number: Any, digits: Any) -> None:
+        """Judge `round(number, digits)`, which for a fraction is arithmetic with a power of ten."""
+        self.exponent(number)
+        if isinstance(number, Fraction) and isinstance(digits, int):
+            self.bits(4 * abs(digits))
 
     def exponent(self, value: Any) -> None:
         """Judge a Decimal that is to be written out."""

@@ -127,8 +127,7 @@ def make_time(parts: Parts) -> dict[str, Any]:
     def strftime(format: str, t: Any = None) -> str:
         parts.text.widths(format)
         t = gmtime() if t is None else t
-        if "%s" in format:
-            format = seconds_in(format, dt.datetime(*t[:6]))  # noqa: DTZ001 - UTC
+        format = seconds_in(format, dt.datetime(*t[:6]))  # noqa: DTZ001 - UTC
         return time.strftime(format, t)
 
     return {

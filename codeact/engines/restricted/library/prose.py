@@ -85,13 +85,18 @@ def make_string(parts: Parts) -> dict[str, Any]:
             return form.vformat(format_string, args, kwargs)
 
     Formatter.__module__, Formatter.__qualname__ = "string", "Formatter"
+
+    def capwords(s: Any, sep: Any = None) -> str:
+        words = text.call("split", s, sep)
+        return text.join(" " if sep is None else sep, [word.capitalize() for word in words])  # type: ignore[no-any-return]
+
     return {
         **take(
             "string",
-            "ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable punctuation "
-            "whitespace",
+            "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits printable punctuation whitespace",
         ),
         "Formatter": Formatter,
+        "capwords": capwords,
         "Template": names["Template"],
     }
 
