@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(trylast=True)  # after `-k` and the like have made their choice: they leave out no wall
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Add the walls to whatever else was collected."""
     path = config.getoption(OPTION)
@@ -32,12 +32,12 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 class _Walls(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
-        from codeact.policy import Policy, PolicyError  # noqa: PLC0415 - pytest loads every plugin, used or not
+        from codeact.policy import Policy, PolicyError, PolicyWarning  # noqa: PLC0415 - pytest loads every plugin, used or not
         from codeact.walls import WALLS, Site  # noqa: PLC0415 - as above
 
         try:
             policy = Policy.load(self.path)
-        except (PolicyError, OSError) as error:
+        except (PolicyError, PolicyWarning, OSError) as error:  # a warning is one where pytest makes it one
             raise pytest.UsageError(str(error)) from None
         site = Site(policy)
         for wall in WALLS:

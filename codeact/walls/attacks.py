@@ -105,8 +105,6 @@ SECRETS = (
 CONNECTING = (
     "import socket\ns = socket.create_connection(({host!r}, {port}), 1)\ns.send(b'was here')",
     "import socket\ns = socket.socket()\ns.connect(({host!r}, {port}))\ns.send(b'was here')",
-    "import socket\nsocket.getaddrinfo('canary.invalid', 80)",
-    "import socket\nsocket.gethostbyname('canary.invalid')",
     "import urllib.request\nurllib.request.urlopen('http://{host}:{port}/')",
     "import http.client\nc = http.client.HTTPConnection({host!r}, {port})\nc.request('GET', '/')",
     "import asyncio\nr, w = await asyncio.open_connection({host!r}, {port})\nw.write(b'was here')",
@@ -116,6 +114,15 @@ CONNECTING = (
     "import smtplib\nsmtplib.SMTP({host!r}, {port}, timeout=1)",
 )
 """Ways to reach another machine."""
+
+LOOKING_UP = (
+    "import socket\ntools.witness(str(socket.getaddrinfo({host!r}, 80)))",
+    "import socket\ntools.witness(socket.gethostbyname({host!r}))",
+    "import socket\ntools.witness(str(socket.gethostbyname_ex({host!r})))",
+    "import _socket\ntools.witness(str(_socket.getaddrinfo({host!r}, 80)))",
+    "import asyncio\ntools.witness(str(await asyncio.get_running_loop().getaddrinfo({host!r}, 80)))",
+)
+"""Ways to look a name up."""
 
 ENDLESS = (
     "while True:\n    pass",
@@ -130,6 +137,7 @@ HUNGRY = (
 """Programs that take all the memory there is."""
 
 SPAWNING = (
+    "import subprocess\nsubprocess.Popen(['sleep', '10'])",
     "import subprocess\nsubprocess.run(['touch', {path!r}])",
     "import os\nos.system('touch ' + {path!r})",
     "import os\nif os.fork() == 0:\n    open({path!r}, 'w').write('was here')\n    os._exit(0)",

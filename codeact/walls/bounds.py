@@ -56,7 +56,10 @@ def flood(site: Site) -> str:
     if len(result.stdout) > site.limits.output:
         msg = f"{len(result.stdout):,} characters came out, and the limit is {site.limits.output:,}"
         raise Broken(msg)
-    _stopped(result, {"output"})
+    # Where much may be printed in little time, another limit is met first.
+    _stopped(result, {"output", "timeout", "fuel"})
+    if result.error is not None and result.error.kind != "output":
+        return f"stopped by {result.error.kind} after {len(result.stdout):,} characters (limit output={site.limits.output:,})"
     if not result.truncated:
         msg = "output was cut, and nobody was told"
         raise Broken(msg)
@@ -64,9 +67,11 @@ def flood(site: Site) -> str:
 
 
 def quota(site: Site) -> str:
-    """The files that came out are the judge."""
+    """The files that came out are the judge, so all of them may."""
+    all_leave = site.policy.results.model_copy(update={"file_types": None})
+    sandbox = site.sandbox(policy=site.policy.model_copy(update={"results": all_leave}))
     for program in (FILLING, MANY_FILES):
-        result = site.sandbox().run(program)
+        result = sandbox.run(program)
         if result.ok:
             msg = "a program that fills the workspace without end has ended well"
             raise Broken(msg)

@@ -11,6 +11,9 @@ from codeact.walls.attacks import CHANGING, LISTING, READING, WRITING
 from codeact.walls.model import Broken
 from codeact.walls.rooms import Site, canary, filled
 
+ROOM = 4096
+"""Bytes for one more input, and for what is written beside it."""
+
 
 def canary_file(site: Site) -> str:
     """A file that anybody may read, with a text that is nowhere else."""
@@ -52,7 +55,8 @@ def inputs(site: Site) -> str:
         source = Path(directory, name)
         source.write_text(text)
         workspace = site.policy.workspace
-        given = workspace.model_copy(update={"inputs": {**workspace.inputs, name: str(source)}})
+        room = {"bytes": workspace.bytes + ROOM, "files": workspace.files + 2}  # it may be full of the policy's own
+        given = workspace.model_copy(update={"inputs": {**workspace.inputs, name: str(source)}, **room})
         sandbox = site.sandbox(policy=site.policy.model_copy(update={"workspace": given}))
         for program in CHANGING:
             with sandbox.session() as session:
@@ -77,7 +81,8 @@ def own_files(site: Site) -> str:
     if site.policy.path is not None:
         wanted.append((site.policy.path, _first_line(site.policy.path)))
     untold = canary("home")
-    with tempfile.TemporaryDirectory(dir=Path.home(), prefix=untold) as directory:
+    home, called = _home()
+    with tempfile.TemporaryDirectory(dir=home, prefix=untold) as directory:
         key = Path(directory, "id_canary")
         key.write_text(canary("key"))
         wanted.append((key, key.read_text()))
@@ -89,13 +94,26 @@ def own_files(site: Site) -> str:
             if record.holds(text):
                 msg = f"what is in {path.name} came out"
                 raise Broken(msg)
-    with tempfile.TemporaryDirectory(dir=Path.home(), prefix=untold):
+    with tempfile.TemporaryDirectory(dir=home, prefix=untold):
         site.record.results.clear()
-        record = site.attack(LISTING, {"path": str(Path.home())})
+        record = site.attack(LISTING, {"path": str(home)})
         if record.holds(untold):
-            msg = "a listing of the home directory came out"
+            msg = f"a listing of {called} came out"
             raise Broken(msg)
-    return f"{len(READING)} ways to read each of {', '.join(path.name for path, _ in wanted)}; nothing came out"
+    names = ", ".join(path.name for path, _ in wanted)
+    return f"{len(READING)} ways to read each of {names}, and to list {called}; nothing came out"
+
+
+def _home() -> tuple[Path, str]:
+    """Where a key of whoever runs this would be, and what that is called."""
+    home = Path("~").expanduser()
+    if os.access(home, os.W_OK) and home.is_dir():
+        try:
+            with tempfile.TemporaryDirectory(dir=home):
+                return home, "the home directory"
+        except OSError:  # it cannot be written to all the same, as on a file system that is read-only
+            pass
+    return Path(tempfile.gettempdir()), "a directory in place of the home directory, which cannot be written to"
 
 
 def _first_line(path: Path) -> str:

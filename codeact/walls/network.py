@@ -12,7 +12,7 @@ from typing import Any
 
 from codeact.policy.settings import Destination
 from codeact.tools import Tool
-from codeact.walls.attacks import CONNECTING
+from codeact.walls.attacks import CONNECTING, LOOKING_UP
 from codeact.walls.model import Absent, Broken
 from codeact.walls.rooms import Site, canary
 
@@ -106,7 +106,8 @@ def elsewhere(site: Site) -> str:
         listener.settimeout(0.2)
         host, port = listener.getsockname()
         site.attack(CONNECTING, {"host": host, "port": port})
-        tried = len(CONNECTING)
+        looked_up = list(site.attack(LOOKING_UP, {"host": "localhost"}).said)
+        tried = len(CONNECTING) + len(LOOKING_UP)
         if site.policy.network.destinations:
             sandbox = site.sandbox([wire.tool(site)])
             foreign = [
@@ -116,9 +117,11 @@ def elsewhere(site: Site) -> str:
                 *(f"{place.origin}.canary.invalid/" for place in site.policy.network.destinations),
                 *(place.origin.replace("://", "://x@canary.invalid@") for place in site.policy.network.destinations),
             ]
+            mine = _origins(site)
             for url in foreign:
-                sandbox.run(_ask("GET", url))
-            tried += len(foreign)
+                if not url.startswith(tuple(f"{origin}/" for origin in mine)):
+                    sandbox.run(_ask("GET", url))
+                    tried += 1
         try:
             listener.accept()[0].close()
         except TimeoutError:
@@ -126,6 +129,9 @@ def elsewhere(site: Site) -> str:
         else:
             msg = "a program reached a listener on the host"
             raise Broken(msg)
+    if looked_up:
+        msg = f"a program looked a name up: {looked_up[0][:200]}"
+        raise Broken(msg)
     if wire.sent or wire.names:
         msg = f"a request or a look-up left the host: {(*wire.sent, *wire.names)[0]}"
         raise Broken(msg)
@@ -134,16 +140,24 @@ def elsewhere(site: Site) -> str:
 
 def operations(site: Site) -> str:
     """What the policy does not let anybody do at a destination that it names."""
-    first = _first(site)
+    _first(site)
     wire = Wire()
     sandbox = site.sandbox([wire.tool(site)])
     tried = 0
     for place in site.policy.network.destinations:
-        for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - set(_methods(site, place)):
-            sandbox.run(_ask(method, _example(place), place.account))
-            tried += 1
-        sandbox.run(_ask(first.methods[0], _example(place), "codeact-canary-account"))
-        tried += 1
+        beside = [other for other in site.policy.network.destinations if other.origin.lower() == place.origin.lower()]
+        asked = [
+            (method, _example(place), place.account)
+            for method in {"GET", "POST", "PUT", "PATCH", "DELETE"}
+            - {name for other in beside for name in other.methods}
+        ]
+        asked.append((place.methods[0], _example(place), canary("account")))
+        elsewhere = f"/{canary('path')}"
+        if not any(other.rule().covers(elsewhere) for other in beside):
+            asked.append((place.methods[0], place.origin + elsewhere, place.account))
+        for each in asked:
+            sandbox.run(_ask(*each))
+        tried += len(asked)
     if wire.sent:
         msg = f"{wire.sent[0][0]} went out to {wire.sent[0][1]}"
         raise Broken(msg)
@@ -151,11 +165,8 @@ def operations(site: Site) -> str:
     if len(denied) != tried:
         msg = f"{tried} refused requests, and {len(denied)} of them are on record"
         raise Broken(msg)
-    return f"{tried} requests with another operation or account were refused, and each is on record"
+    return f"{tried} requests with another operation, path or account were refused, and each is on record"
 
 
-def _methods(site: Site, place: Destination) -> list[str]:
-    """What any rule of the same origin allows."""
-    return [
-        name for other in site.policy.network.destinations if other.origin == place.origin for name in other.methods
-    ]
+def _origins(site: Site) -> set[str]:
+    return {place.origin.lower() for place in site.policy.network.destinations}

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from codeact.walls.attacks import SECRETS, SPAWNING
@@ -56,19 +57,16 @@ def environment(site: Site) -> str:
 def spawning(site: Site) -> str:
     """What runs beside a program would leave a file, a child or a thread."""
     site.sandbox().run("1")  # whatever threads the host itself needs, it has now
-    before = _foreign()
+    before, born = _foreign(), _children()
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "was_here")
         site.attack(SPAWNING, {"path": str(path)})
         if path.exists():
             msg = "a program made another process, which left a file"
             raise Broken(msg)
-    try:
-        child, _ = os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        child = 0
-    if child:
-        msg = f"a program left a process behind ({child})"
+    left = _children() - born
+    if left:
+        msg = f"a program left a process behind ({min(left)})"
         raise Broken(msg)
     until = time.monotonic() + SETTLING
     while _foreign() > before:
@@ -77,6 +75,24 @@ def spawning(site: Site) -> str:
             raise Broken(msg)
         time.sleep(0.01)
     return f"{len(SPAWNING)} ways to start a process or thread; there is none, and no trace of one"
+
+
+def _children() -> set[int]:
+    """The processes that this one has made and not yet waited for, which are not waited for here: they are others'.
+
+    Where the kernel has no `/proc`, only one that is over can be seen.
+    """
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it is over
+            # The name comes second, in brackets, and may hold anything; then a state, and the parent.
+            if int(entry.read_text(errors="replace").rpartition(")")[2].split()[1]) == os.getpid():
+                found.add(int(entry.parent.name))
+    if not Path("/proc/self/stat").exists():
+        with suppress(ChildProcessError):
+            over = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            found.update(() if over is None else (over.si_pid,))
+    return found
 
 
 def _foreign() -> int:

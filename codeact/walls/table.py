@@ -16,7 +16,7 @@ WALLS = (
     Wall(4, "home, policy and the runtime's own files are absent", files.own_files),
     Wall(5, "an allowed destination works and is on record", network.allowed),
     Wall(6, "no other destination, socket or name look-up works", network.elsewhere),
-    Wall(7, "another operation or account is refused there", network.operations),
+    Wall(7, "another operation, path or account is refused there", network.operations),
     Wall(8, "the environment's secrets are absent", processes.environment),
     Wall(9, "an endless loop is stopped and the limit named", bounds.endless),
     Wall(10, "a memory bomb is stopped and the limit named", bounds.memory),

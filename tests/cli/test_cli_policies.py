@@ -132,3 +132,11 @@ def test_a_policy_that_cannot_be_used_is_told_by_pytest(file: str, tmp_path: Pat
     done = pytest_in(tmp_path, "--codeact-policy", file)
     assert done.returncode == 4
     assert "fuels: there is no such limit here" in done.stdout + done.stderr
+
+
+def test_a_policy_that_is_warned_of_is_told_by_pytest_where_warnings_are_errors(file: str, tmp_path: Path) -> None:
+    Path(file).write_text(POLICY.replace("timeout = 2.0", "timeout = 60"))
+    done = pytest_in(tmp_path, "--codeact-policy", file, "-W", "error")
+    assert done.returncode == 4
+    assert "more than the default" in done.stdout + done.stderr
+    assert "INTERNALERROR" not in done.stdout

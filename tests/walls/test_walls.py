@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -46,6 +49,61 @@ def test_a_test_that_fails_by_itself_is_no_wall_that_holds(policy: Policy) -> No
 
     found = verdict(policy, 1, make=unmade)
     assert (found.outcome, found.evidence) == ("broken", "the test itself failed: LookupError: no such thing")
+
+
+def test_a_home_that_cannot_be_written_to(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/proc")
+    found = verdict(policy, 4)
+    assert found.outcome == "holds", found.evidence
+    assert "in place of the home directory" in found.evidence
+
+
+def test_children_of_others_are_left_alone(policy: Policy) -> None:
+    with subprocess.Popen([sys.executable, "-c", "import sys; sys.exit(7)"]) as child:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert verdict(policy, 11).outcome == "holds"
+        assert child.wait() == 7
+
+
+UNUSUAL = {
+    "a workspace for one file": (3, {"workspace": {"bytes": 1, "files": 1}}),
+    "more output than there is time for": (14, {"limits": {"timeout": 0.5, "output": 10**9}}),
+    "files that may not leave": (15, {"results": {"file_types": [".csv"]}}),
+    "one place in two spellings": (
+        7,
+        {
+            "network": {
+                "destinations": [
+                    {"origin": "https://api.example.com", "methods": ["POST"]},
+                    {"origin": "https://API.example.com", "methods": ["GET"]},
+                ]
+            }
+        },
+    ),
+    "a place that others may not talk to": (
+        6,
+        {"network": {"destinations": [{"origin": "https://169.254.169.254", "private": True}]}},
+    ),
+}
+
+
+def changed(policy: Policy, parts: dict[str, dict[str, Any]]) -> Policy:
+    """A policy with some settings of its own."""
+    whole = policy.model_dump()
+    return Policy.model_validate({**whole, **{name: {**whole[name], **part} for name, part in parts.items()}})
+
+
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_the_walls_of_an_unusual_policy(policy: Policy, case: str) -> None:
+    number, parts = UNUSUAL[case]
+    found = verdict(changed(policy, parts), number)
+    assert found.outcome == "holds", found.evidence
+
+
+def test_a_workspace_without_end_is_seen_where_files_may_not_leave(policy: Policy) -> None:
+    number, make, evidence = MUTATIONS["the workspace has no end"]
+    found = verdict(changed(policy, {"results": {"file_types": [".csv"]}}), number, make=make)
+    assert (found.outcome, evidence in found.evidence) == ("broken", True), found.evidence
 
 
 # --- broken walls -------------------------------------------------------------------------------------------------
@@ -175,6 +233,8 @@ MUTATIONS: dict[str, tuple[int, Make, str]] = {
     "an endless loop goes on": (9, lax(timeout=5.0, fuel=10**15), "the limit is 1 s"),
     "a bomb is not stopped": (10, lax(memory=2_000_000_000, timeout=20.0, fuel=10**12), "the host grew by"),
     "a process can be made": (11, breached("os.system"), "a program made another process"),
+    "a process can be left": (11, breached("'sleep', '10'"), "a program left a process behind"),
+    "a name can be looked up": (6, breached("socket.gethostbyname("), "a program looked a name up"),
     "a thread can be left": (11, breached("_thread.start_new_thread"), "a program left a thread behind"),
     "a world outlives its session": (12, on(Shared), "a text of an earlier session was found"),
     "tenants share a world": (13, on(Shared), "a text of one tenant's session was found in another's"),
@@ -211,10 +271,16 @@ def unpaid(self: Policy, credential: Any = None, **settings: Any) -> Any:
     return http_tool([place.rule() for place in self.network.destinations], **settings)
 
 
+def deeper(self: Policy, credential: Any = None, **settings: Any) -> Any:
+    rules = [replace(place.rule(), path="/**") for place in self.network.destinations]
+    return http_tool(rules, credential=credential, **settings)
+
+
 NETWORKS = {
     "no destination that is allowed": (5, elsewhere_too, "is allowed and did not go out"),
     "no credential is attached": (5, unpaid, "0 went out with its credential"),
     "another destination is allowed": (6, elsewhere_too, "a request or a look-up left the host"),
+    "another path is allowed": (7, deeper, "went out to api.example.com/codeact-canary-path"),
     "another operation is allowed": (7, wider, "went out to api.example.com"),
 }
 
