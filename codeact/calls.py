@@ -293,7 +293,8 @@ class Door:
             allowed = self._allowed(work.tool)
             if allowed == math.inf or time.monotonic() >= self._deadline.at:
                 return "unfinished", self.end(self._overdue())
-            return "unfinished", Refusal("ToolError", f"{work.written()} did not answer within {allowed:g} s")
+            whose = " (limit call_timeout)" if work.tool.timeout is None else ""
+            return "unfinished", Refusal("ToolError", f"{work.written()} did not answer within {allowed:g} s{whose}")
         except Unrecorded as error:
             return "failed", self._unrecorded(error)
         except Uncrossable as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
@@ -17,6 +18,27 @@ _HINTS: dict[Kind, str] = {
     "stack": "recurse less deeply, or use a loop",
     "host": "this is no fault of the program; tell the operator",
 }
+
+_MET = re.compile(r"limit (\w+)[=)]")
+
+_VALUES: dict[Kind, str] = {
+    "value": "return less: a summary, a slice, or counts",
+    "runtime": "pass less: a part of it at a time, and fewer levels",
+    "tool": "ask the tool for less: one page, one period, or only what is needed",
+}
+_MENDING: dict[str, dict[Kind, str]] = {
+    "call_timeout": {"tool": "ask the tool for less, or catch the ToolError and go on without it"},
+    "concurrency": {
+        "tool": "await some of the calls before more are begun",
+        "runtime": "await some of the calls first",
+    },
+    "files": {"runtime": "write fewer files, or delete those that are no longer needed"},
+    "source": {"syntax": "write a shorter program: read data from a tool or a file instead of writing it out"},
+    "value_bytes": _VALUES,
+    "value_depth": _VALUES,
+    "workspace": {"runtime": "write less, or delete the files that are no longer needed"},
+}
+"""What to do about a limit that ends an operation and not the run; by the kind of the error that it ends in."""
 
 SHOWN = 6
 """Frames of a traceback that are shown."""
@@ -52,8 +74,9 @@ def build(fault: Fault, reading: Reading, earlier: Sequence[Reading] | None = No
 
 
 def _hint(fault: Fault, *, session: bool) -> str | None:
-    if fault.kind == "value" and "limit value_" in fault.message:
-        return "return less: a summary, a slice, or counts"
+    met = _MET.search(fault.message)
+    if met is not None and met[1] in _MENDING:
+        return _MENDING[met[1]].get(fault.kind)
     if fault.kind == "runtime" and fault.type == "NameError":
         return None if session else "define it in this program: a run starts without the names of earlier ones"
     return _HINTS.get(fault.kind)

@@ -332,7 +332,7 @@ def test_a_calls_own_time(make: MakeSandbox) -> None:
     waiting = Waiting()
     program = "import asyncio\nr = await asyncio.gather(tools.forever(), return_exceptions=True)\nstr(r[0])"
     result = make([waiting.tool], call_timeout=0.1).run(program)
-    assert result.value == "forever() did not answer within 0.1 s", result.observation()
+    assert result.value == "forever() did not answer within 0.1 s (limit call_timeout)", result.observation()
     assert [call.state for call in result.calls] == ["unfinished"]
     assert waiting.ended(1)
 

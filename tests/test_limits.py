@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pytest
 
-from codeact import Limits, Sandbox
+from codeact import Limits, Sandbox, tool
 from tests import tools
 from tests.conftest import MakeSandbox
 
@@ -88,25 +89,114 @@ def test_a_catastrophic_regex_cannot_hold_the_run(make: MakeSandbox) -> None:
     assert result.ok or result.error is not None
 
 
-NAMED = {
-    "timeout": ("while True:\n    pass", {"timeout": 0.3}),
-    "fuel": ("while True:\n    pass", {"fuel": 2_000_000}),
-    "output": ("print('x' * 2000)", {"output": 1000}),
-    "calls": ("for _ in range(9):\n    tools.echo(1)", {"calls": 5}),
-    "source": ("x = 1\n" * 1000, {"source": 1000}),
-    "value_bytes": ("'x' * 200_000", {"value_bytes": 100_000}),
-    "value_depth": ("[[[[1]]]]", {"value_depth": 3}),
-    "memory": ("'a' * (2 * 10 ** 9)", {}),
+@dataclass(frozen=True)
+class Row:
+    """A limit that is met: by which program, and what is said of it.
+
+    Attributes:
+        limit: the field of `Limits`.
+        setting: what it is set to.
+        shown: how the error shows the setting.
+        kind: the kind of the error.
+        program: meets it.
+        stops: whether the run ends there; otherwise one operation is refused, and the program can handle it.
+    """
+
+    limit: str
+    setting: float
+    shown: str
+    kind: str
+    program: str
+    stops: bool = True
+
+
+ROWS = {
+    "wall clock": Row("timeout", 0.3, "0.3 s", "timeout", "while True: pass"),
+    "wall clock, asleep": Row("timeout", 0.3, "0.3 s", "timeout", "import time\ntime.sleep(100)"),
+    "wall clock, in a tool": Row("timeout", 0.3, "0.3 s", "timeout", "await tools.asleep(10_000)"),
+    "fuel": Row("fuel", 2_000_000, "2,000,000", "fuel", "while True: pass"),
+    "memory": Row(
+        "memory",
+        100 * 2**20,
+        "104,857,600",
+        "memory",
+        "x = []\nwhile True: x.append('x' * 1_000_000 + str(len(x)))",
+        stops=False,
+    ),
+    "memory at once": Row("memory", 100 * 2**20, "104,857,600", "memory", "'a' * (2 * 10**9)", stops=False),
+    "stack": Row("stack", 1000, "1,000 frames", "stack", "def f(n): return f(n + 1)\nf(0)", stops=False),
+    "output": Row("output", 1000, "1,000", "output", "print('x' * 2000)"),
+    "source": Row("source", 1000, "1,000", "syntax", "x = 1\n" * 1000),
+    "calls": Row("calls", 5, "5", "calls", "for n in range(9): tools.echo(n)"),
+    "call": Row("call_timeout", 0.2, "0.2 s", "tool", "await tools.asleep(10_000)", stops=False),
+    "value": Row("value_bytes", 10_000, "10,000", "value", "'x' * 20_000"),
+    "argument": Row("value_bytes", 10_000, "10,000", "runtime", "tools.echo('x' * 20_000)", stops=False),
+    "result of a tool": Row("value_bytes", 10_000, "10,000", "tool", "tools.large(20_000)", stops=False),
+    "depth of a value": Row("value_depth", 3, "3", "value", "[[[[1]]]]"),
+    "depth of an argument": Row("value_depth", 3, "3", "runtime", "tools.echo([[[[1]]]])", stops=False),
+    "workspace": Row("workspace", 100_000, "100,000", "runtime", "open('a', 'w').write('x' * 200_000)", stops=False),
+    "files": Row("files", 10, "10", "runtime", "for n in range(99): open(f'{n}', 'w').close()", stops=False),
 }
 
+ELSEWHERE = {"concurrency", "session_idle", "session_lifetime", "shown", "file_types"}
+"""Limits of which no program meets an error: calls wait, sessions end between programs, and the rest is left out."""
 
-@pytest.mark.parametrize("limit", NAMED)
-def test_the_error_names_the_limit(make: MakeSandbox, limit: str) -> None:
-    program, limits = NAMED[limit]
-    error = make(tools.ALL, **limits).run(program).error
+
+@tool
+def large(n: int) -> str:
+    """A text of so many characters."""
+    return "x" * n
+
+
+@tool
+async def asleep(n: int) -> int:
+    """Come back after so many hundredths of a second."""
+    await asyncio.sleep(n / 100)
+    return n
+
+
+def test_every_limit_has_a_row() -> None:
+    assert {row.limit for row in ROWS.values()} | ELSEWHERE == {field.name for field in fields(Limits)}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_error_names_the_limit_its_setting_and_what_to_do(make: MakeSandbox, name: str) -> None:
+    row = ROWS[name]
+    sandbox = make([tools.echo, large, asleep], **{row.limit: row.setting})
+    error = sandbox.run(row.program).error
     assert error is not None
-    assert limit in error.message
-    assert error.hint or error.kind == "syntax"
+    assert error.kind == row.kind
+    assert f"limit {row.limit}" in error.message
+    assert row.shown in error.message
+    assert error.hint
+    if name in {"memory", "stack"}:
+        return  # where it is met, little is left to handle it with
+    body = "\n".join(f"    {line}" for line in row.program.splitlines())
+    handled = sandbox.run(f"try:\n{body}\nexcept BaseException: pass\n'went on'")
+    if row.limit in {"timeout", "fuel", "output", "calls"}:
+        assert not handled.ok, "it stops the run, whatever the program catches"
+    elif row.kind not in {"value", "syntax"}:
+        assert (handled.ok, handled.value) == (not row.stops, "went on"), handled.observation()
+
+
+def test_more_calls_than_may_be_under_way_wait(make: MakeSandbox) -> None:
+    under_way = most = 0
+
+    @tool
+    async def counted(n: int) -> int:
+        """Stay a moment."""
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.01)
+        under_way -= 1
+        return n
+
+    result = make([counted], concurrency=3).run(
+        "import asyncio\nawait asyncio.gather(*[tools.counted(n) for n in range(12)])"
+    )
+    assert result.value == list(range(12)), result.observation()
+    assert most == 3
 
 
 @pytest.mark.parametrize(

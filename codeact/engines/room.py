@@ -131,7 +131,7 @@ class Room:
             args, kwargs = _arguments(bounded(arguments, self._limits, levels=2))
             return door(name, args, kwargs)
         except (Uncrossable, ValueError, RecursionError) as error:
-            return self._doors.refuse(name, f"the arguments cannot cross: {error}")
+            return self._doors.refuse(name, _ARGUMENT.sub(_named, str(error)))
 
     def write(self, text: str, line: int) -> None:
         """Take printed text."""
@@ -173,6 +173,15 @@ def _lines(text: str) -> Iterator[str]:
         end = len(text) if end < 0 else end
         yield text[begin:end]
         begin = end + 1
+
+
+_ARGUMENT = re.compile(r"\Avalue(?:\[0\]\[(\d+)\]|\[1\]\['(\w+)'\])?")
+"""The place of an argument in what is sent: positional ones and named ones, side by side."""
+
+
+def _named(found: re.Match[str]) -> str:
+    number, name = found.groups()
+    return f"argument {int(number) + 1}" if number else f"argument {name}" if name else "the arguments"
 
 
 def _refused(kind: str, message: str) -> str:

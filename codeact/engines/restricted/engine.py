@@ -243,7 +243,7 @@ class RestrictedInstance:
 
     def _told(self, told: dict[str, Any]) -> Fault:
         if told["kind"] == "stack":
-            told["message"] += f" (the host's limit of {sys.getrecursionlimit():,} frames)"
+            told["message"] += f" (limit stack: here the host's own, {sys.getrecursionlimit():,} frames)"
         return Fault(
             told["kind"],
             told["type"],
