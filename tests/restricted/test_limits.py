@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from codeact import Sandbox
 from codeact.engines import Fault
 from codeact.engines.restricted.meter import CHUNK, Meter, Stopped
 from codeact.limits import Limits
@@ -409,3 +410,32 @@ ENDLESS = {
 def test_what_goes_on_for_ever_ends(run, case):
     fault = run(ENDLESS[case], seconds=0.5, fuel=100_000).fault
     assert fault.kind in {"fuel", "runtime"}, fault
+
+
+GROWING = {
+    "extend": "a.extend(iter(a))",
+    "extend by pairs": "a.extend(enumerate(a))",
+    "extend by what a library makes": "import heapq\na.extend(heapq.merge(a))",
+    "extend of the class": "list.extend(a, iter(a))",
+    "extend by name": "getattr(a, 'extend')(zip(a))",
+    "extend of a subclass": "class L(list):\n    def grow(self): super().extend(iter(self))\nb = L(a)\nb.grow()",
+    "extend of an array": "from array import array\nb = array('i', a)\nb.extend(iter(b))",
+    "extend handed on": "list(map(a.extend, [iter(a)]))",
+    "in place": "a += iter(a)",
+    "in place in a function": "def f(b):\n    b += iter(b)\nf(a)",
+    "in place in a dict": "d = {'a': a}\nd['a'] += iter(a)",
+    "in place in an object": "class A: pass\nb = A()\nb.a = a\nb.a += iter(a)",
+    "in place by a function": "import operator\noperator.iadd(a, iter(a))",
+    "in place by its name": "a.__iadd__(iter(a))",
+    "in place by what a number makes": "class X:\n    def __mul__(self, n): return iter(a)\na += X() * 2",
+}
+
+
+@pytest.mark.parametrize("case", GROWING)
+def test_a_list_does_not_grow_by_itself_without_an_end(case: str) -> None:
+    limits = Limits(timeout=1.0, memory=64 * 1024 * 1024)
+    begun = time.monotonic()
+    result = Sandbox(engine="restricted", limits=limits).run(f"a = [1]\n{GROWING[case]}")
+    assert time.monotonic() - begun < 10.0
+    assert result.error is not None
+    assert result.error.kind in {"memory", "fuel", "timeout"}

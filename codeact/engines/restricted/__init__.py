@@ -9,8 +9,6 @@ What it does not stop:
 
 * One C call that takes long cannot be interrupted. Operators and builtins that grow with the size of a number are
   judged before they run; sorting, comparing or hashing what already fits into memory is not.
-* A list or an array that is extended by an iterator over itself (`rows.extend(iter(rows))`, `rows += enumerate(rows)`)
-  grows in one C call, without a tick and with the interpreter's lock held, until the host has no more memory.
 * Comparing with `<`, hashing as a key, and searching in containers follow nested structures without a bound: lists
   that hold themselves twice, forty levels deep, keep the interpreter busy.
 * Builtins handed on as values (`map(str, rows)`, `[int][0](text, 16)`, `dict.__repr__(x)`) are the interpreter's own and

@@ -27,7 +27,7 @@ def _times(value: Any, other: Any) -> Any:
     return index(value)
 
 
-def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
+def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901 - a table of closures
     """The guards of operators, by the names that the policy calls them."""
 
     def mul(a: Any, b: Any) -> Any:
@@ -68,11 +68,6 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
             b = _times(b, a)
             sizes.product(a, b)
         a *= b
-        return a
-
-    def iadd(a: Any, b: Any) -> Any:
-        sizes.sum(a, b)
-        a += b
         return a
 
     def ipow(a: Any, b: Any) -> Any:
@@ -127,7 +122,6 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
         ".mod": mod,
         ".add": add,
         ".imul": imul,
-        ".iadd": iadd,
         ".ipow": ipow,
         ".ilshift": ilshift,
         ".imod": imod,
@@ -140,7 +134,7 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
     }
 
 
-def make_judges(sizes: Sizes, text: Text) -> dict[str, Callable[..., Any]]:  # noqa: C901 - a table of closures
+def make_judges(sizes: Sizes, text: Text, charged: Callable[[Any], Any]) -> dict[str, Callable[..., Any]]:  # noqa: C901 - a table of closures
     """The same for operators that are called by the names of their methods.
 
     Each is given the call to make, the object, and the arguments of the call.
@@ -183,6 +177,9 @@ def make_judges(sizes: Sizes, text: Text) -> dict[str, Callable[..., Any]]:  # n
         sizes.sum(a, b)
         return call(b)
 
+    def grown(call: Any, a: Any, b: Any) -> Any:
+        return total(call, a, charged(b) if isinstance(a, list) else b)
+
     def compared(call: Any, a: Any, *args: Any) -> Any:
         if type(a) not in SCALARS:
             sizes.walk(a)
@@ -206,7 +203,8 @@ def make_judges(sizes: Sizes, text: Text) -> dict[str, Callable[..., Any]]:  # n
         **dict.fromkeys(("__pow__", "__ipow__"), power),
         **dict.fromkeys(("__lshift__", "__ilshift__"), shift),
         **dict.fromkeys(("__mod__", "__imod__"), percent),
-        **dict.fromkeys(("__add__", "__iadd__", "__radd__"), total),
+        **dict.fromkeys(("__add__", "__radd__"), total),
+        "__iadd__": grown,
         **dict.fromkeys(("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__"), compared),
         **dict.fromkeys(("__int__", "__round__", "__floor__", "__ceil__", "__trunc__"), whole),
         **dict.fromkeys(("__repr__", "__str__"), shown),

@@ -12,6 +12,7 @@ from typing import Any
 from codeact.engines.restricted.arithmetic import FLOATS, NUMBERS, SCALARS, make_operators
 from codeact.engines.restricted.classes import make_classes
 from codeact.engines.restricted.groups import make_groups
+from codeact.engines.restricted.growth import make_growth
 from codeact.engines.restricted.members import make_members
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
@@ -23,6 +24,7 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
     """The guards of one world, by the names that the policy calls them."""
     return {
         **make_operators(sizes, text),
+        **make_growth(world, sizes),
         **make_members(world, sizes, text),
         **make_classes(world),
         **make_groups(world.meter.tick),
@@ -31,6 +33,7 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
         ".classes": world.own,
         ".scalars": SCALARS,
         ".type": type,
+        ".whole": int,
         ".slice": slice,
         ".awaitable": awaitable,
         ".next": next,

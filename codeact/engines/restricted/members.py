@@ -10,6 +10,7 @@ from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodT
 from typing import Any, NoReturn
 
 from codeact.engines.restricted.classes import is_plain_repr, noun
+from codeact.engines.restricted.growth import make_growth
 from codeact.engines.restricted.hosted import make_hosted
 from codeact.engines.restricted.kinds import CLASS_DICT, Type
 from codeact.engines.restricted.names import (
@@ -51,6 +52,7 @@ def make_members(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:  # n
     own = world.own
     owns = world.owns
     hosted = make_hosted(world)
+    extending = make_growth(world, sizes)[".extending"]
 
     # --- reading ---------------------------------------------------------------------------------------------
 
@@ -79,6 +81,8 @@ def make_members(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:  # n
         if name in SIZED or name in {"format", "format_map", "decode"}:
             method = text.method(target, name)
             return found(target, name) if method is None else method
+        if name == "extend":
+            return extending(found(target, name))
         if name == "mro":
             return mro(target)
         if name == "obj" and isinstance(target, BaseException):

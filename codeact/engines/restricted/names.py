@@ -63,7 +63,7 @@ SIZED = frozenset(
 )
 """Methods whose result can be far larger, or take far longer, than their arguments tell."""
 
-GUARDED = frozenset({*SIZED, "format", "format_map", "decode", "elements", "mro", "obj", "register"})
+GUARDED = frozenset({*SIZED, "format", "format_map", "decode", "elements", "extend", "mro", "obj", "register"})
 """Plain names for which the object decides."""
 
 HOSTED = frozenset({"buffer_info", "timestamp", "astimezone", "strftime", "samples", "clear_cache"})

@@ -57,13 +57,15 @@ class Operations(Rewriter):
             node = self.node_contents_visit(node)
             left = at(ast.Name(target.id, LOAD), target)
             if isinstance(node.op, ast.Add):
-                same = isinstance(node.value, ast.Name) and node.value.id == target.id
-                return self._assign(node, ".iadd", [left, node.value]) if same else node
+                return node if self._ends(node.value) else self._extended(node, left)
             if guard is None or (_number(node.value) and isinstance(node.value.value, float)):  # type: ignore[attr-defined]
                 return node
             return self._assign(node, ".i" + guard[1:], [left, node.value])
         if guard is None:
-            return self.node_contents_visit(node)
+            node = self.node_contents_visit(node)
+            if isinstance(node.op, ast.Add) and not self._ends(node.value):
+                node.value = self.guard(".charged", node, [node.value])
+            return node
         operator = self.text(guard[1:], node)
         if isinstance(target, ast.Subscript):
             parts = [self.visit(part) for part in (target.value, _index(target.slice))]
@@ -111,6 +113,18 @@ class Operations(Rewriter):
         kind = self.guard(".type", node, [at(ast.Name(known.id, LOAD), known)])
         test = at(ast.Compare(kind, [ast.In()], [self.name(types, node)]), node)
         return at(ast.IfExp(test, node, call), node)
+
+    def _ends(self, node: ast.expr) -> bool:
+        """Whether the text shows that it is no iterator: what a list grows by must come to an end."""
+        return self._plain(node) or isinstance(node, (ast.List, ast.Tuple, ast.ListComp, ast.Set, ast.Dict))
+
+    def _extended(self, node: ast.AugAssign, left: ast.Name) -> ast.If:
+        """`name += value`, judged where the name is no number or text: these are added in place as fast as ever."""
+        kind = self.guard(".type", node, [left])
+        whole = at(ast.Compare(kind, [ast.Is()], [self.name(".whole", node)]), node)
+        known = at(ast.Compare(kind, [ast.In()], [self.name(".scalars", node)]), node)
+        test = at(ast.BoolOp(ast.Or(), [whole, known]), node)
+        return at(ast.If(test, [node], [self._assign(node, ".iadd", [left, node.value])]), node)
 
     def _assign(self, node: ast.AugAssign, guard: str, args: list[ast.expr]) -> ast.Assign:
         return at(ast.Assign([node.target], self.guard(guard, node, args)), node)

@@ -1,0 +1,46 @@
+"""What a list grows by: an iterator may run through the very list that grows, and never come to its end.
+
+`rows.extend(iter(rows))` and `rows += enumerate(rows)` are one C call that ticks nowhere, with the interpreter's lock
+held. So what extends a list is charged item by item where it is an iterator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from codeact.engines.restricted.arithmetic import SCALARS
+from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.world import World
+
+_WHOLE = SCALARS | {list, tuple, dict, set, frozenset}
+"""Types of what has an end by itself, told apart first."""
+
+
+def make_growth(world: World, sizes: Sizes) -> dict[str, Callable[..., Any]]:
+    """The guards of what grows in place."""
+    meter, own = world.meter, world.own
+
+    def charged(items: Any) -> Any:
+        kind = type(items)
+        if kind in _WHOLE or kind in own or not hasattr(kind, "__next__"):
+            return items
+        return meter.charged(items)
+
+    def iadd(a: Any, b: Any) -> Any:
+        sizes.sum(a, b)
+        a += charged(b) if isinstance(a, list) else b
+        return a
+
+    def extending(method: Any) -> Any:
+        """The method `extend` of whatever has one; a program's own ticks by itself."""
+        if type(method.__func__ if type(method) is MethodType else method) is FunctionType and world.wrote(method):
+            return method
+
+        def extend(*args: Any) -> Any:
+            return method(*args[:-1], *map(charged, args[-1:]))
+
+        return extend
+
+    return {".charged": charged, ".iadd": iadd, ".extending": extending}
