@@ -314,3 +314,28 @@ def test_the_host_s_abstract_classes_stay(run):
     run("import typing\ntyping.Mapping.register(str)")
     assert not isinstance(5, collections.abc.Sized)
     assert not isinstance("", collections.abc.Mapping)
+
+
+_LOOKED_AT = {
+    "a class": ("center=Point(x=x)", 1),
+    "a sequence": ("join=[x, _]", 1),
+    "nothing": ("center=_, x=x", 0),
+    "one of several": ("center=Point(x=0) | Point(y=0)", "NOT MATCHED"),
+}
+
+
+@pytest.mark.parametrize("case", _LOOKED_AT)
+def test_a_field_named_like_a_method_of_texts_can_be_looked_into(run, case):
+    pattern, value = _LOOKED_AT[case]
+    program = (
+        "class Point:\n    def __init__(self, x, y): self.x, self.y = x, y\n"
+        "class Box:\n    def __init__(self): self.x, self.center, self.join = 0, Point(1, 2), [1, 2]\n"
+        f"x = None\nmatch Box():\n    case Box({pattern}): r = x\n    case _: r = 'NOT MATCHED'\nr"
+    )
+    assert run(program).value == value
+
+
+@pytest.mark.parametrize("pattern", ["center=c", "center=_ as c", "center=(Box() | c)", "join=[] as c"])
+def test_a_method_of_texts_gets_no_name_by_a_pattern(run, pattern):
+    program = f"class Box: pass\nmatch 'x':\n    case str({pattern}): r = c\n    case _: r = 0\nr"
+    assert run(program).fault.kind in {"denied", "syntax"}

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable
 from typing import TypeVar
 
-from codeact.engines.restricted.names import ADDABLE, JUDGED, in_pattern, is_special
+from codeact.engines.restricted.names import ADDABLE, JUDGED, SIZED, in_pattern, is_special
 from codeact.engines.restricted.refusals import refusal
 from codeact.engines.restricted.rewriter import Rewriter, at
 from codeact.engines.restricted.scopes import bound_names, reads, receiver_of, returns_of
@@ -153,11 +153,20 @@ class Definitions(Rewriter):
 
     def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
         """Keywords of a class pattern are attributes that are read."""
-        for name in node.kwd_attrs:
-            if not in_pattern(name):
+        for name, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True):
+            if not in_pattern(name) and not (name in SIZED and _only_looks(pattern)):
                 row = refusal("pattern")
                 self.refuse(node, f"the attribute {name} cannot be read by a pattern: {row.why}", row.instead)
         return self._visit_pattern(node)
+
+
+def _only_looks(pattern: ast.pattern) -> bool:
+    """Whether what a pattern is held against stays unnamed."""
+    if isinstance(pattern, ast.MatchAs):
+        return pattern.name is None
+    if isinstance(pattern, ast.MatchOr):
+        return all(map(_only_looks, pattern.patterns))
+    return True
 
 
 def _plain(item: ast.expr | None) -> bool:
