@@ -157,6 +157,10 @@ TOO_LARGE = {
     "json of a shared structure": "import json\nx = [1]\nfor i in range(40): x = [x, x]\njson.dumps(x)",
     "equality of shared structures": "a = b = [1]\nfor i in range(40):\n    a = [a, a]\n    b = [b, b]\na == b",
     "hash of a shared structure": "t = (1,)\nfor i in range(60): t = (t, t)\nhash(t)",
+    **{
+        f"a shared structure as a key: {form}": f"t = (1,)\nfor i in range(60): t = (t, t)\n{form}"
+        for form in ("{t}", "{t: 1}", "{x for x in [t]}", "{x: 1 for x in [t]}", "set([t])", "frozenset((t,))")
+    },
     "repr of shared text": "x = 'a' * 10 ** 6\nrepr([x] * 10 ** 4)",
     "seek": "import io\nio.BytesIO().seek(10 ** 10)",
     "growth": "xs = []\nwhile True: xs.append('x' * 10 ** 6)",

@@ -27,7 +27,7 @@ def _times(value: Any, other: Any) -> Any:
     return index(value)
 
 
-def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901 - a table of closures
+def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
     """The guards of operators, by the names that the policy calls them."""
 
     def mul(a: Any, b: Any) -> Any:
@@ -105,6 +105,11 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901 - 
         target, name, found = place
         setattr(target, name, in_place[operation](found, value))
 
+    def key(value: Any) -> Any:
+        if isinstance(value, tuple) and not SCALARS.issuperset(map(type, value)):
+            sizes.keys((value,))
+        return value
+
     def eq(a: Any, b: Any) -> Any:
         if type(a) not in SCALARS and type(b) not in SCALARS:
             sizes.walk(a)
@@ -129,6 +134,7 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901 - 
         ".item_in_place": item_in_place,
         ".attribute": attribute,
         ".attribute_in_place": attribute_in_place,
+        ".key": key,
         ".eq": eq,
         ".ne": ne,
     }

@@ -126,10 +126,12 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
 
         return make
 
-    def collection(kind: Callable[..., Any]) -> Callable[..., Any]:
+    def collection(kind: Callable[..., Any], *, hashing: bool) -> Callable[..., Any]:
         def make(*args: Any, **named: Any) -> Any:
             if args and isinstance(args[0], (str, bytes, bytearray)):
                 sizes.take_apart(args[0])
+            elif hashing and args and type(args[0]) in (list, tuple) and not SCALARS.issuperset(map(type, args[0])):
+                sizes.keys(args[0])
             return kind(*args, **named)
 
         return make
@@ -271,7 +273,8 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         ".int": integer,
         ".bytes": byte_string(bytes),
         ".bytearray": byte_string(bytearray),
-        **{f".{kind.__name__}": collection(kind) for kind in (list, tuple, set, frozenset)},
+        **{f".{kind.__name__}": collection(kind, hashing=False) for kind in (list, tuple)},
+        **{f".{kind.__name__}": collection(kind, hashing=True) for kind in (set, frozenset)},
         ".text": text.show,
         ".repr": text.repr,
         ".ascii": text.ascii,

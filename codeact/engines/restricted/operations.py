@@ -90,6 +90,24 @@ class Operations(Rewriter):
         guard = ".eq" if isinstance(node.ops[0], ast.Eq) else ".ne"
         return self._unless(left, ".scalars", node, guard, [left, right])
 
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        """Keys are judged before they are hashed."""
+        node = self.node_contents_visit(node)
+        node.keys = [None if key is None else self._key(key) for key in node.keys]
+        return node
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:
+        """The items of a set too."""
+        node = self.node_contents_visit(node)
+        node.elts = [self._key(item) for item in node.elts]
+        return node
+
+    def _key(self, node: ast.expr) -> ast.expr:
+        """What is to be a key: a tuple is hashed as deep as it goes, and all that it shares as often as it does."""
+        if isinstance(node, ast.Starred) or self._plain(node):
+            return node
+        return self._unless(node, ".scalars", node, ".key", [node])
+
     def _plain(self, node: ast.expr) -> bool:
         """Whether it can only be a number or a text."""
         match node:

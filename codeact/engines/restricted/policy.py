@@ -101,6 +101,10 @@ class Policy(Operations, Accesses, Definitions):
         self.comprehensions += 1
         node = self.node_contents_visit(node)
         self.comprehensions -= 1
+        if isinstance(node, ast.DictComp):
+            node.key = self._key(node.key)
+        elif isinstance(node, ast.SetComp):
+            node.elt = self._key(node.elt)
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comp

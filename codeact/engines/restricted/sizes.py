@@ -118,6 +118,18 @@ class Sizes:
             digits = int.bit_length(modulus) // 30 + 1
             self.work(int.bit_length(exponent) * digits * digits, "pow()")
 
+    def keys(self, values: Any) -> None:
+        """Judge the tuples among values that are to be hashed, with the tuples in them."""
+        level = [value for value in values if isinstance(value, tuple)]
+        left = WALK
+        while level:
+            level = [part for part in chain.from_iterable(map(tuple.__iter__, level)) if isinstance(part, tuple)]
+            left -= len(level)
+            if left < 0:
+                self._too_many()
+            for _ in range(0, len(level), 100):
+                self._tick()
+
     def places(self, number: Any, digits: Any) -> None:
         """Judge `round(number, digits)`, which for a fraction is arithmetic with a power of ten."""
         self.exponent(number)
