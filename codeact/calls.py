@@ -58,6 +58,8 @@ class Door:
         self._portal = portal
         self._trail = trail
         self._lock = threading.Lock()
+        # A call that is filed is on record before anybody can say that the run is over.
+        self._telling = threading.RLock()
         self._made = 0
         self._under_way: dict[int, Pending] = {}
         self._submitted: dict[int, tuple[Pending, Work]] = {}
@@ -151,13 +153,14 @@ class Door:
 
     def cancel(self, ticket: int) -> None:
         """Give a call up. A ticket that nothing is under way for is harmless. Never raises."""
-        with self._lock:
-            call, _ = self._submitted.pop(ticket, (None, None))
-            if call is None or self._under_way.pop(ticket, None) is None:
-                return
-            receipt = self._file(call, call.state())
-        call.cancel()
-        self._tell(call, receipt, None)
+        with self._telling:
+            with self._lock:
+                call, _ = self._submitted.pop(ticket, (None, None))
+                if call is None or self._under_way.pop(ticket, None) is None:
+                    return
+                receipt = self._file(call, call.state())
+            call.cancel()
+            self._tell(call, receipt, None)
 
     def refuse(self, name: str, reason: str) -> Reply:
         """Put a call on record whose arguments could not be read. Never raises."""
@@ -193,16 +196,17 @@ class Door:
 
     def close(self) -> None:
         """Shut the door for good; calls under way are given up."""
-        with self._lock:
-            if self.stop is None:
-                self.stop = Fault("host", "RuntimeError", "the run is over")
-            left = [(call, self._file(call, call.state())) for call in self._under_way.values()]
-            self._under_way.clear()
-        for call, _ in left:
-            call.cancel()
-        self._done.put(None)
-        for call, receipt in left:
-            self._tell(call, receipt, None)
+        with self._telling:
+            with self._lock:
+                if self.stop is None:
+                    self.stop = Fault("host", "RuntimeError", "the run is over")
+                left = [(call, self._file(call, call.state())) for call in self._under_way.values()]
+                self._under_way.clear()
+            for call, _ in left:
+                call.cancel()
+            self._done.put(None)
+            for call, receipt in left:
+                self._tell(call, receipt, None)
 
     def _begin(self, name: str, digest: str, said: Arguments | None = None) -> Pending | Stop:
         stop = self.interrupted()
@@ -219,12 +223,13 @@ class Door:
         return self.end(_too_many(self._limits.calls))
 
     def _settle(self, call: Pending, state: State, reply: Reply) -> Reply:
-        with self._lock:
-            self._submitted.pop(call.seq, None)
-            if self._under_way.pop(call.seq, None) is None:  # the door was shut meanwhile, and the receipt written
-                return Stop(self.stop or Fault("host", "RuntimeError", "the run is over"))
-            receipt = self._file(call, state)
-        self._tell(call, receipt, reply)
+        with self._telling:
+            with self._lock:
+                self._submitted.pop(call.seq, None)
+                if self._under_way.pop(call.seq, None) is None:  # the door was shut meanwhile, and the receipt written
+                    return Stop(self.stop or Fault("host", "RuntimeError", "the run is over"))
+                receipt = self._file(call, state)
+            self._tell(call, receipt, reply)
         return reply if self.unrecorded is None else Stop(self.unrecorded)
 
     def _file(self, call: Pending, state: State) -> Call:

@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from codeact import Limits, Sandbox, tool
 from codeact.audit import Audit, Event, Unrecorded, trail
 from codeact.audit.telemetry import OpenTelemetry
+from codeact.calls import Door
 
 SECRET = "4111-1111-1111-1111"
 
@@ -254,3 +255,36 @@ def test_the_log_is_whole_up_to_the_last_event_when_the_process_is_killed(engine
     events = [json.loads(line) for line in path.read_text().splitlines()]
     assert [event["event"] for event in events] == ["sandbox_spawn", *["tool_call_executed"] * 3]
     assert [event["seq"] for event in events] == [1, 2, 3, 4]
+
+
+def test_a_call_that_ends_at_the_deadline_is_on_record_before_the_run(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, over = Kept(), threading.Event()
+    tell = Door._tell
+
+    def late(*args: Any) -> None:
+        over.wait(1.0)  # the deadline passes meanwhile, and whoever waits for the run ends it if it can
+        tell(*args)
+
+    monkeypatch.setattr(Door, "_tell", late)
+    result = Sandbox([charge], engine=engine, audit=Audit([kept]), limits=Limits(timeout=0.2)).run("tools.charge('1')")
+    over.set()
+    assert not result.ok
+    assert kept.names() == ["sandbox_spawn", "tool_call_executed", "sandbox_exit"]
+
+
+def test_arguments_and_results_are_in_spans_where_content_is_kept(engine: str) -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    audit = Audit([OpenTelemetry(provider.get_tracer("test"))], content=True)
+    program = "tools.charge('\\ud800')\n2 ** 70"
+    assert Sandbox([charge], engine=engine, audit=audit).run(program).ok
+    call, run = ((span.attributes or {}) for span in exporter.get_finished_spans())
+    assert json.loads(str(call["gen_ai.tool.call.arguments"])) == [["\ud800"], {}]
+    assert json.loads(str(call["gen_ai.tool.call.result"])) == {"card": "\ud800"}
+    assert json.loads(str(run["gen_ai.tool.call.arguments"])) == program
+    assert run["gen_ai.tool.call.result"] == str(2**70)
+    assert run["codeact.engine"] == engine
+    assert str([dict(call), dict(run)]).encode()  # all of it can be sent

@@ -6,9 +6,11 @@ A run is the span `execute_tool run_python`; its calls are its children. The con
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from codeact.audit import Event
+from codeact.values import printable
 
 try:
     from opentelemetry import trace
@@ -18,7 +20,13 @@ except ImportError as error:
     raise ImportError(msg) from error
 
 _NANO = 1_000_000_000
-_TEXTS = {"arguments": "gen_ai.tool.call.arguments", "result": "gen_ai.tool.call.result"}
+_CONTENT = {
+    "arguments": "gen_ai.tool.call.arguments",
+    "text": "gen_ai.tool.call.arguments",
+    "result": "gen_ai.tool.call.result",
+    "value": "gen_ai.tool.call.result",
+}
+"""What the conventions call what was said, of a call and of a run: one text, of JSON."""
 
 
 class OpenTelemetry:
@@ -41,6 +49,7 @@ class OpenTelemetry:
         match event.name:
             case "sandbox_spawn":
                 span = self._start("run_python", event, event.time, None)
+                span.set_attributes(_attributes(event))
                 if event.run is not None:
                     self._runs[event.run] = span
             case "sandbox_exit":
@@ -62,6 +71,7 @@ class OpenTelemetry:
                 pass  # a session is no operation with a duration of its own
 
     def _start(self, tool: str, event: Event, begun: float, parent: Span | None) -> Span:
+        tool = printable(tool)  # an exporter refuses lone surrogates, and all that it would send with them
         context = None if parent is None else trace.set_span_in_context(parent)
         span = self._tracer.start_span(
             f"execute_tool {tool}", context, SpanKind.INTERNAL, start_time=int(begun * _NANO)
@@ -92,8 +102,12 @@ def _milliseconds(event: Event) -> float:
 
 
 def _attributes(event: Event) -> dict[str, Any]:
-    return {
-        _TEXTS.get(name, f"codeact.{name}"): value
-        for name, value in event.data.items()
-        if isinstance(value, (str, bool, int, float))
-    }
+    found: dict[str, Any] = {}
+    for name, value in event.data.items():
+        if name in _CONTENT:
+            found[_CONTENT[name]] = json.dumps(value)
+        elif isinstance(value, str):
+            found[f"codeact.{name}"] = printable(value)
+        elif isinstance(value, (bool, int, float)):
+            found[f"codeact.{name}"] = value
+    return found
