@@ -96,6 +96,18 @@ class TestJsonLines:
         assert cut.endswith("x")
         assert [json.loads(line)["whose"] for line in (second, third)] == ["mine", "a later one's"]
 
+    def test_processes_share_it(self, tmp_path: Path) -> None:
+        """A long line of another one that is being written is none that was cut."""
+        path = tmp_path / "audit.jsonl"
+        program = (
+            "import sys\nfrom codeact.audit import Audit, Trail\nfrom codeact.audit.files import JsonLines\n"
+            "trail = Trail(Audit([JsonLines(sys.argv[1])]))\n"
+            "for n in range(300): trail.emit('session_open', {'text': 'x' * 100_000})"
+        )
+        both = [subprocess.Popen([sys.executable, "-c", program, str(path)]) for _ in range(2)]
+        assert [each.wait() for each in both] == [0, 0]
+        assert len(lines(path)) == 600
+
     def test_what_nobody_holds_is_closed(self, tmp_path: Path) -> None:
         before = len(list(Path("/dev/fd").iterdir()))
         for _ in range(50):

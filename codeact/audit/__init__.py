@@ -14,7 +14,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, Protocol
 
 EventName = Literal[
@@ -58,9 +58,11 @@ class Event:
 
     def to_dict(self) -> dict[str, object]:
         """The event as one flat mapping: the names of `data` beside the event's own."""
-        own = asdict(self)
-        data = own.pop("data")
-        return {"event": own.pop("name"), **own, **data}
+        own = {field: getattr(self, field) for field in _OWN}
+        return {"event": self.name, **own, **self.data}
+
+
+_OWN = tuple(field.name for field in fields(Event) if field.name not in {"name", "data"})
 
 
 class Sink(Protocol):

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 import weakref
 from pathlib import Path
 
 from codeact.audit import Event
 
 OWNER_ONLY = 0o600
+
+LOOKS, PAUSE = 20, 0.001
+"""How often, and seconds apart, the end of a line must be missing until it is taken for cut."""
 
 
 class LogFull(OSError):
@@ -63,7 +67,7 @@ class JsonLines:
         if self._limit is not None and held.st_size + len(line) > self._limit:
             msg = f"{self.path} may hold {self._limit:,} bytes (limit of the log): rotate it, or raise the limit"
             raise LogFull(msg)
-        if stat.S_ISREG(held.st_mode) and self._is_cut(held.st_size):
+        if stat.S_ISREG(held.st_mode) and self._is_cut():
             line = b"\n" + line
         written = os.write(self._file, line)
         if written != len(line):
@@ -77,9 +81,14 @@ class JsonLines:
         self._close()
         self._file = -1
 
-    def _is_cut(self, size: int) -> bool:
+    def _is_cut(self) -> bool:
         """Whether the last line is not whole, whoever began it: this process, an earlier one or another."""
-        try:
-            return size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
-        except OSError:  # the file may not be read
-            return False
+        for _ in range(LOOKS):
+            size = os.fstat(self._file).st_size
+            try:
+                if size == 0 or os.pread(self._file, 1, size - 1) == b"\n":
+                    return False
+            except OSError:  # the file may not be read
+                return False
+            time.sleep(PAUSE)  # another process may be in the middle of a long one
+        return True
