@@ -96,8 +96,13 @@ SECRETS = (
     "import sys\nx = str(sys.modules['os'].environ)\ntools.witness(x)\nx",
     "x = str(tools.witness.__globals__)\ntools.witness(x)\nx",
     "import posix\nx = str(posix.environ)\ntools.witness(x)\nx",
-    "import ctypes\nx = ctypes.string_at(ctypes.pythonapi.getenv({name!r}.encode()))\ntools.witness(str(x))\nx",
-    "import sys\nx = str(sys._getframe(0).f_builtins)\ntools.witness(x)\nx",
+    """import ctypes
+f = ctypes.pythonapi.getenv
+f.restype = ctypes.c_char_p
+x = str(f({name!r}.encode()))
+tools.witness(x)
+x""",
+    "import sys\nx = str(sys._getframe(0).f_builtins['__import__']('os').environ)\ntools.witness(x)\nx",
     "import gc\nx = str([o for o in gc.get_objects() if {name!r} in str(o)])\ntools.witness(x)\nx",
 )
 """Ways to read the environment of the host."""
@@ -142,7 +147,8 @@ SPAWNING = (
     "import os\nos.system('touch ' + {path!r})",
     "import os\nif os.fork() == 0:\n    open({path!r}, 'w').write('was here')\n    os._exit(0)",
     "import os\nos.posix_spawn('/usr/bin/touch', ['touch', {path!r}], {{}})",
-    "import os\nos.execv('/usr/bin/touch', ['touch', {path!r}])",
+    # It would take the place of whoever runs the tests, and must not end as if all were well.
+    "import os\nos.execv('/bin/sh', ['sh', '-c', 'exit 1'])",
     "import multiprocessing as m\np = m.Process(target=print)\np.start()",
     "import threading, time\nt = threading.Thread(target=time.sleep, args=(60,), daemon=True)\nt.start()",
     "import _thread, time\n_thread.start_new_thread(time.sleep, (60,))",

@@ -36,6 +36,9 @@ sys.exit(78 if sandbox.run("1").ok else 79)
 """
 REFUSED = 77
 
+DISTINCT = 16
+"""Characters of a variable that nothing else holds by chance."""
+
 SETTLING = 1.0
 """Seconds that a thread which is just ending gets."""
 
@@ -51,7 +54,21 @@ def environment(site: Site) -> str:
     if record.holds(secret):
         msg = "the value of a canary variable came out"
         raise Broken(msg)
+    launched = _launched()
+    if launched and record.holds(launched):
+        msg = f"the variable {launched.partition('=')[0]} of this process came out"
+        raise Broken(msg)
     return f"{len(SECRETS)} ways to read the environment; the canary variable never came out"
+
+
+def _launched() -> str:
+    """The longest variable that this process began with, which the kernel tells whatever has become of it since."""
+    try:
+        found = Path("/proc/self/environ").read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    longest = max(found.split("\0"), key=len)
+    return longest if len(longest) >= DISTINCT else ""
 
 
 def spawning(site: Site) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -230,6 +231,8 @@ MUTATIONS: dict[str, tuple[int, Make, str]] = {
     "an allowed request is not on record": (5, unheard, "is not on record"),
     "a socket can be had": (6, breached("create_connection"), "a program reached a listener"),
     "the environment can be read": (8, breached("os.getenv"), "the value of a canary variable came out"),
+    "the environment of the launch can be read": (8, breached("/proc/self/environ"), "of this process came out"),
+    "the environment can be read by its address": (8, breached("ctypes"), "the value of a canary variable came out"),
     "an endless loop goes on": (9, lax(timeout=5.0, fuel=10**15), "the limit is 1 s"),
     "a bomb is not stopped": (10, lax(memory=2_000_000_000, timeout=20.0, fuel=10**12), "the host grew by"),
     "a process can be made": (11, breached("os.system"), "a program made another process"),
@@ -251,6 +254,24 @@ def test_a_wall_that_is_broken_is_seen_to_be(policy: Policy, case: str) -> None:
     found = verdict(policy, number, make=make)
     assert found.outcome == "broken", found.evidence
     assert evidence in found.evidence
+
+
+REPLACED = """
+import warnings
+warnings.simplefilter("ignore")
+from codeact.policy import Policy
+from tests.walls.test_walls import breached, verdict
+verdict(Policy.parse({text!r}), 11, make=breached("execv"))
+"""
+
+
+def test_a_program_that_takes_the_place_of_the_tests_is_no_success(text: str) -> None:
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", REPLACED.format(text=text)],
+        cwd=root, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def wider(self: Policy, credential: Any = None, **settings: Any) -> Any:
