@@ -72,12 +72,12 @@ def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
     try:
         if not waiting.acquire(timeout=run.left()) and not run.door.expire():
             waiting.acquire(timeout=GRACE)
+        run.abandon()
+        portal.join()  # what is given up is on record before the run is over
     except BaseException:
         run.cancelled()
         raise
-    ended = run.ended()
-    portal.join()
-    return ended
+    return run.ended()
 
 
 async def complete_async(grant: Grant, task: Task, place: Place | None = None) -> Ended:
@@ -108,13 +108,16 @@ async def complete_async(grant: Grant, task: Task, place: Place | None = None) -
     try:
         if not await within(run.left()) and not run.door.expire():
             await within(GRACE)
+        run.abandon()
+        await portal.settle()  # as above
     except BaseException:
-        run.cancelled()
-        await portal.settle()
+        run.abandon()
+        try:
+            await portal.settle()
+        finally:
+            run.cancelled()
         raise
-    ended = run.ended()
-    await portal.settle()
-    return ended
+    return run.ended()
 
 
 def refuse_in_a_loop() -> None:
@@ -194,7 +197,7 @@ class Execution:
         """End it without waiting for its outcome; its world is destroyed when it has left it."""
         self.door.close()
         with self._lock:
-            self._abandoned = self._outcome is None
+            self._abandoned = self._abandoned or self._outcome is None
 
     def cancelled(self) -> None:
         """End it without a result: whoever wanted one has gone."""

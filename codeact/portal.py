@@ -13,6 +13,8 @@ from contextvars import Context, copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codeact.audit import Unrecorded
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -108,8 +110,11 @@ class Portal:
     def _empty_outbox(self) -> None:
         outbox, self._outbox = self._outbox, []
         for settle, outcome in outbox:
-            with suppress(InvalidStateError):  # given up meanwhile
+            try:
                 settle(outcome)
+            except InvalidStateError:  # given up meanwhile
+                if isinstance(outcome, Unrecorded):
+                    log.error("what a call did that had been given up: %s", outcome)  # noqa: TRY400 - it says it all
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

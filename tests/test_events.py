@@ -288,3 +288,45 @@ def test_arguments_and_results_are_in_spans_where_content_is_kept(engine: str) -
     assert run["gen_ai.tool.call.result"] == str(2**70)
     assert run["codeact.engine"] == engine
     assert str([dict(call), dict(run)]).encode()  # all of it can be sent
+
+
+@tool
+async def ask() -> None:
+    """Wait, as for an answer that never comes, and put that on record."""
+    called.append(ask)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        trail.get().emit("egress", {"allowed": True})
+
+
+async def cancelled(sandbox: Sandbox) -> None:
+    called.clear()
+    asked = asyncio.create_task(sandbox.run_async("await tools.ask()"))
+    while not called:
+        await asyncio.sleep(0.001)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+
+
+GIVEN_UP = {
+    "run": lambda sandbox: sandbox.run("await tools.ask()"),
+    "run_async": lambda sandbox: asyncio.run(sandbox.run_async("await tools.ask()")),
+    "cancelled": lambda sandbox: asyncio.run(cancelled(sandbox)),
+}
+
+
+@pytest.mark.parametrize("way", GIVEN_UP)
+def test_a_request_that_is_given_up_is_on_record_before_the_end_of_its_run(engine: str, way: str) -> None:
+    kept = Kept()
+    GIVEN_UP[way](Sandbox([ask], engine=engine, audit=Audit([kept]), limits=Limits(timeout=1.0)))
+    assert kept.names() == ["sandbox_spawn", "tool_call_executed", "egress", "sandbox_exit"]
+
+
+def test_what_cannot_be_recorded_of_a_request_that_is_given_up_is_logged(
+    engine: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    sandbox = Sandbox([ask], engine=engine, audit=Audit([Kept("egress")]), limits=Limits(timeout=0.5))
+    assert not sandbox.run("await tools.ask()").ok
+    assert "no space left for egress" in caplog.text
