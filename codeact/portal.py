@@ -46,7 +46,6 @@ class Portal:
         self._outbox: list[tuple[Callable[[Any], None], object]] = []
         self._waking = False
         self._tasks: set[asyncio.Task[None]] = set()
-        self._given_up: set[asyncio.Task[None]] = set()
 
     def begin(self, name: str, function: Begin) -> Future[object]:
         """Hand a coroutine over, from any thread and in the caller's context. It begins when the loop is woken.
@@ -118,27 +117,28 @@ class Portal:
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        self._given_up.discard(task)
 
     def _told(self, task: asyncio.Task[None], future: Future[object]) -> None:
         if not future.cancelled() or task.done():
             return
-        self._given_up.add(task)
         with suppress(RuntimeError):  # the loop is closed, and the task with it
             self._loop().call_soon_threadsafe(task.cancel)
 
     async def settle(self) -> None:
-        """Wait until the coroutines that were given up have ended, for a moment; whoever takes longer is logged."""
+        """Wait until all coroutines have ended, for a moment; whoever takes longer is logged.
+
+        It is for the end of a run: what has not ended by itself has been given up, or just is, by another thread.
+        """
         import asyncio  # noqa: PLC0415 - as above
 
-        if self._given_up:
-            _, left = await asyncio.wait(self._given_up, timeout=GRACE)
+        if self._tasks:
+            _, left = await asyncio.wait(self._tasks, timeout=GRACE)
             for task in left:
                 log.warning("the tool %s was cancelled and goes on, although its run is over", task.get_name())
 
     def join(self) -> None:
         """The same from a thread that is not the loop's."""
-        if not self._given_up:
+        if not self._tasks:
             return
         import asyncio  # noqa: PLC0415 - as above
 
