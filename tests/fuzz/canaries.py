@@ -39,7 +39,8 @@ FACES = (
 STOOD_FOR = frozenset(
     [
         "__build_class__", "ascii", "delattr", "dir", "format", "getattr", "hasattr", "hash", "help", "id", "isinstance",
-        "issubclass", "iter", "open", "pow", "print", "range", "repr", "round", "setattr", "sum", "type", "vars",
+        "issubclass", "iter", "max", "min", "open", "pow", "print", "range", "repr", "round", "setattr", "sorted", "sum",
+        "type", "vars",
     ]
 )  # fmt: skip
 """Builtins that are granted as something of the world's own."""
