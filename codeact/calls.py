@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextvars
 import logging
 import math
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeout
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -277,7 +276,7 @@ class Door:
             self._portal.wake()
             return call.wait(future, min(allowed, left))
         if allowed < math.inf:
-            return call.wait(_start(work.function), min(allowed, left))
+            return call.wait(workers.call(work.function), min(allowed, left))
         return work.function()
 
     def _follow(self, call: Pending, work: Work) -> int:
@@ -385,20 +384,3 @@ def _broken(error: BaseException) -> Fault:
     return Fault(
         "host", type(error).__name__, "the door failed, which is a fault of the sandbox; the host's log says why"
     )
-
-
-def _start(function: Callable[[], object]) -> Future[object]:
-    """Call a function on a worker; a deadline can then pass without it."""
-    future: Future[object] = Future()
-    context = contextvars.copy_context()
-
-    def job() -> None:
-        if not future.set_running_or_notify_cancel():
-            return
-        try:
-            future.set_result(context.run(function))
-        except BaseException as error:  # noqa: BLE001 - it travels on in the future
-            future.set_exception(error)
-
-    workers.submit(job)
-    return future

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextvars
-import hashlib
-import itertools
 import logging
 import math
 import os
@@ -18,6 +16,7 @@ from dataclasses import dataclass, replace
 from codeact.audit import Trail, trail
 from codeact.calls import Door
 from codeact.engines import Doors, Engine, Fault, Instance, Outcome, Program
+from codeact.entropy import fresh
 from codeact.errors import build
 from codeact.files import compared, leaving
 from codeact.grant import Deadline, Grant, Place, Task
@@ -150,7 +149,7 @@ class Execution:
         self._reading = Reading(task.source, task.source)
         self._files = task.files
         self._place = place
-        self._id = _fresh(b"run", 16).hex()
+        self._id = fresh(b"run", 16).hex()
         self._trail = replace(place.trail if place else Trail(grant.audit), run=self._id)
         self._started = time.monotonic()
         self._deadline = Deadline.of(grant.limits, place.until if place else math.inf)
@@ -282,7 +281,7 @@ class Execution:
             interrupted=self.door.interrupted,
             now=time.time_ns,
             monotonic=time.monotonic_ns,
-            seed=_fresh(b"seed", 32),
+            seed=fresh(b"seed", 32),
         )
         instance = None
         try:
@@ -372,20 +371,6 @@ def _engine_failed(engine: Engine, error: BaseException) -> Fault:
     # Its text is for the operator: it may hold paths of the host.
     log.error("the engine %s failed", engine.name, exc_info=error)
     return Fault("host", type(error).__name__, f"the engine {engine.name} failed; the host's log says why")
-
-
-_entropy = os.urandom(32)
-_runs = itertools.count()
-
-
-def _fresh(purpose: bytes, size: int) -> bytes:
-    """Bytes that nobody can foretell and no other run gets, in a forked child neither.
-
-    They are drawn from the kernel's randomness once a process: to ask it for every run costs more than a tenth of
-    a small one.
-    """
-    number = b"%d %d" % (os.getpid(), next(_runs))
-    return hashlib.blake2b(number, key=_entropy, digest_size=size, person=purpose).digest()
 
 
 _live: set[Execution] = set()

@@ -26,6 +26,10 @@ Reason = Literal["closed", "dropped", "idle", "lifetime", "exit", "fork"]
 process ended; or this is a forked child, and it is the parent's."""
 
 
+MOMENT = 0.1
+"""Seconds that it may take to see that a session is over, and to end it."""
+
+
 class Life:
     """One session's world, from its opening to its end.
 
@@ -90,7 +94,7 @@ class Life:
     def enter(self) -> bool:
         """Begin to use the world. Gives whether nobody else does; whoever enters must release `busy`."""
         # What ends it holds `busy` too, for a moment, and is nobody who uses it.
-        return self.busy.acquire(blocking=False) or (self._ending and self.busy.acquire())
+        return self.busy.acquire(timeout=MOMENT) if self._ending else self.busy.acquire(blocking=False)
 
     def end(self, reason: Reason) -> None:
         """Destroy the world, unless a program runs in it: then whoever runs that does it. Harmless when called twice."""
@@ -146,15 +150,18 @@ class _Worlds:
         # A life may be dropped by the collector, anywhere and at any time: that takes no lock.
         self._inbox: SimpleQueue[Life | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._next = math.inf  # when the thread looks again by itself
 
     def watch(self, life: Life) -> None:
         """See to the end of a life that begins."""
         with self._lock:
-            self._lives[life] = life.due()
+            due = self._lives[life] = life.due()
+            earlier = due < self._next
             if self._thread is None:
                 self._thread = threading.Thread(target=self._serve, name="codeact-lifecycle", daemon=True)
                 self._thread.start()
-        self._inbox.put(None)
+        if earlier:  # otherwise it wakes in time, and opening many sessions wakes it once
+            self._inbox.put(None)
 
     def drop(self, life: Life) -> None:
         """End a life that nobody holds any more."""
@@ -180,7 +187,7 @@ class _Worlds:
 
     def _pause(self) -> float | None:
         with self._lock:
-            due = min(self._lives.values(), default=math.inf)
+            due = self._next = min(self._lives.values(), default=math.inf)
         return None if due == math.inf else min(max(0.0, due - time.monotonic()), threading.TIMEOUT_MAX)
 
     def _look(self) -> None:

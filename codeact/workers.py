@@ -11,7 +11,9 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import copy_context
 from queue import SimpleQueue
 
 STACK = 256 * 1024 * 1024
@@ -44,6 +46,22 @@ class Workers:
             self._idle.pop().put(job)
         except IndexError:
             self._start(job)
+
+    def call(self, function: Callable[[], object]) -> Future[object]:
+        """Call a function on a worker, in the caller's context; a deadline can then pass without it."""
+        future: Future[object] = Future()
+        context = copy_context()
+
+        def job() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(context.run(function))
+            except BaseException as error:  # noqa: BLE001 - it travels on in the future
+                future.set_exception(error)
+
+        self.submit(job)
+        return future
 
     def within(self, job: Job) -> None:
         """Do a job, which must not raise, on a worker, and wait for its end."""
