@@ -52,6 +52,12 @@ class TestJsonLines:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert len(lines(path)) == 2
 
+    def test_a_link_is_not_followed(self, tmp_path: Path) -> None:
+        (tmp_path / "audit.jsonl").symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(OSError, match="symbolic links"):
+            JsonLines(tmp_path / "audit.jsonl")
+        assert not (tmp_path / "elsewhere").exists()
+
     def test_a_full_log_refuses_and_keeps_what_it_has(self, tmp_path: Path) -> None:
         path = tmp_path / "audit.jsonl"
         trail = Trail(Audit([JsonLines(path, limit=200)]))

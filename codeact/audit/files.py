@@ -33,7 +33,7 @@ class JsonLines:
         """Open the file, or make it.
 
         Args:
-            path: where it is.
+            path: where it is; no symbolic link.
             limit: bytes that it may hold; None for no limit. A full log stops the runs that need it.
             durable: whether every line waits until the disk has it. It costs milliseconds a line.
 
@@ -47,7 +47,7 @@ class JsonLines:
         self.path = Path(path)
         self._limit = limit
         self._durable = durable
-        flags = os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        flags = os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # whoever can put a link there gets no log
         try:
             self._file = os.open(self.path, os.O_RDWR | flags, OWNER_ONLY)
         except PermissionError:  # one that may be written to and not read; so a line that was cut cannot be seen

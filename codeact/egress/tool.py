@@ -78,8 +78,8 @@ class Request:
     body: bytes | None = None
 
 
-class TooMuch(RuntimeError):
-    """A server answered with more, or more slowly, than the host is willing to take."""
+class AnswerRefused(RuntimeError):
+    """A server's answer is not taken: it is too large, too slow or compressed, or leads on too often."""
 
 
 class NoAnswer(RuntimeError):
@@ -119,7 +119,7 @@ class Client:
                 return await self._follow(request)
         except TimeoutError:
             msg = f"no whole answer within {self.timeout:g} s"
-            raise TooMuch(msg) from None
+            raise AnswerRefused(msg) from None
 
     async def _follow(self, request: Request) -> Response:
         for _ in range(HOPS + 1):
@@ -137,7 +137,7 @@ class Client:
                 request.body if repeated else None,
             )
         msg = f"more than {HOPS} redirects"
-        raise TooMuch(msg)
+        raise AnswerRefused(msg)
 
     async def _recorded(self, request: Request) -> tuple[Response, str | None]:
         """One request, on record whatever comes of it."""
@@ -211,13 +211,13 @@ class Client:
     async def _body(self, answer: httpx.Response) -> bytes:
         if answer.headers.get("content-encoding", "identity") != "identity":
             msg = "the server sent a compressed answer, which was not asked for"
-            raise TooMuch(msg)
+            raise AnswerRefused(msg)
         body = bytearray()
         async for part in answer.aiter_raw():
             body += part
             if len(body) > self.limit:
                 msg = f"the answer is larger than {self.limit:,} bytes; ask for less"
-                raise TooMuch(msg)
+                raise AnswerRefused(msg)
         return bytes(body)
 
 
