@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import statistics
 import threading
 import time
@@ -20,6 +19,7 @@ from typing import Any
 
 from codeact import Limits, Sandbox, Session, execution, tool
 from codeact.lifecycle import worlds
+from codeact.memory import resident
 
 LIMITS = Limits(
     timeout=0.25,
@@ -110,7 +110,7 @@ class Point:
     """What the process was after so many runs.
 
     Attributes:
-        runs: programs run so far, those of sessions included.
+        runs: runs so far, and the usual ones of sessions; those that run together count as one.
         sessions: sessions opened so far.
         memory: bytes that it holds.
         threads: its threads.
@@ -135,7 +135,7 @@ def look(runs: int, sessions: int) -> Point:
     settle()
     gc.collect()
     return Point(
-        runs, sessions, _resident(), threading.active_count(), len(list(Path("/proc/self/fd").iterdir())),
+        runs, sessions, resident() or 0, threading.active_count(), len(list(Path("/proc/self/fd").iterdir())),
         len(gc.get_objects()), _entries(), len(worlds._lives),  # noqa: SLF001 - how many there are is nobody else's
     )  # fmt: skip
 
@@ -248,10 +248,6 @@ HEAD = (
 def document(points: Sequence[Point]) -> dict[str, object]:
     """All of it, ready for JSON."""
     return {"points": [asdict(point) for point in points], "flat": flat(points)}
-
-
-def _resident() -> int:
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _entries() -> int:

@@ -34,7 +34,7 @@ AT_EXIT = 0.5
 
 
 GRACE = 0.2
-"""Seconds that a guest gets to notice its deadline, before the run is abandoned."""
+"""Seconds after the deadline that a guest gets to notice it, and coroutines to end, before the run is abandoned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,13 @@ class Ended:
         result: what it gave.
         reading: the program.
         outcome: what the engine said; None when the run was abandoned and may still use its world.
+        instance: the world it ran in; None where it was not begun, or was abandoned.
     """
 
     result: Result
     reading: Reading
     outcome: Outcome | None
+    instance: Instance | None
 
 
 def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
@@ -72,7 +74,7 @@ def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
         if not waiting.acquire(timeout=run.left()) and not run.door.expire():
             waiting.acquire(timeout=GRACE)
         run.abandon()
-        portal.join()  # what is given up is on record before the run is over
+        portal.join(run.grace())  # what is given up is on record before the run is over
     except BaseException:
         run.cancelled()
         raise
@@ -108,11 +110,11 @@ async def complete_async(grant: Grant, task: Task, place: Place | None = None) -
         if not await within(run.left()) and not run.door.expire():
             await within(GRACE)
         run.abandon()
-        await portal.settle()  # as above
+        await portal.settle(run.grace())  # as above
     except BaseException:
         run.abandon()
         try:
-            await portal.settle()
+            await portal.settle(run.grace())
         finally:
             run.cancelled()
         raise
@@ -157,12 +159,14 @@ class Execution:
         self._output = Output(grant.limits.output)
         self._lock = threading.Lock()
         self._outcome: Outcome | None = None
+        self._instance: Instance | None = place.instance if place else None
+        self._begun = False
         self._abandoned = False
         self._unchecked: str | None = None
 
     def start(self, finished: Callable[[], None]) -> Execution:
         """Start it; `finished` is called on the worker when it has come to its end."""
-        fault = self._begun() or unfit(self._reading.written, self._grant.limits.source)
+        fault = self._spawned() or unfit(self._reading.written, self._grant.limits.source)
         if fault is not None:
             self._outcome = Outcome(fault=fault)
             self.door.close()
@@ -192,6 +196,10 @@ class Execution:
         """Seconds until the deadline, at least zero."""
         return self._deadline.left()
 
+    def grace(self) -> float:
+        """Seconds that what it has begun still gets to end; none of them is later than `GRACE` after the deadline."""
+        return min(GRACE, max(0.0, self._deadline.at + GRACE - time.monotonic()))
+
     def abandon(self) -> None:
         """End it without waiting for its outcome; its world is destroyed when it has left it."""
         self.door.close()
@@ -199,8 +207,10 @@ class Execution:
             self._abandoned = self._abandoned or self._outcome is None
 
     def cancelled(self) -> None:
-        """End it without a result: whoever wanted one has gone."""
+        """End it without a result: whoever wanted one has gone. A session's world goes with it."""
         self.abandon()
+        if self._place is not None and self._instance is not None and not self._abandoned:
+            self._instance.close()  # the run has left it, and nobody comes back
         fault = Fault("host", "CancelledError", "nobody waits for the result any more")
         self._finished(self._result(Outcome(fault=fault)))
 
@@ -210,13 +220,21 @@ class Execution:
         self.abandon()
         reason = stop or Fault("host", "RuntimeError", "the run gave no outcome")
         outcome = self._outcome or Outcome(fault=reason)
-        result = self._result(outcome)
-        unrecorded = self.door.unrecorded or self._finished(result)
-        if unrecorded is not None:
-            result = self._result(replace(outcome, value=None, fault=unrecorded, finished=False, exit_code=None))
-        return Ended(result, self._reading, None if self._abandoned else self._outcome)
+        unrecorded = self.door.unrecorded
+        result = self._result(outcome) if unrecorded is None else self._withheld(outcome, unrecorded)
+        lost = self._finished(result)  # whoever takes it is told of the end, whatever else was not taken
+        if lost is not None and unrecorded is None:
+            result = self._withheld(outcome, lost)
+        left = not self._abandoned
+        instance = self._instance if left and self._begun else None
+        return Ended(result, self._reading, self._outcome if left else None, instance)
 
-    def _begun(self) -> Fault | None:
+    def _withheld(self, outcome: Outcome, fault: Fault) -> Result:
+        """The result of a run of which something is not on record: nothing of it leaves."""
+        nothing = Outcome(fault=fault, fuel=outcome.fuel, memory=outcome.memory)
+        return replace(self._result(nothing), stdout="", truncated=())
+
+    def _spawned(self) -> Fault | None:
         """Put its beginning on record. Gives why that failed."""
         if self._trail.audit is None:
             return None
@@ -283,14 +301,13 @@ class Execution:
             monotonic=time.monotonic_ns,
             seed=fresh(b"seed", 32),
         )
-        instance = None
         try:
+            if self._instance is None:
+                self._instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
             if self._place is None:
-                instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
-                outcome = self._run(instance, 1, doors)
+                outcome = self._run(self._instance, 1, doors)
             else:
-                instance = self._place.instance
-                outcome = self._run(instance, len(self._place.earlier) + 1, self._place.tap(doors))
+                outcome = self._run(self._instance, len(self._place.earlier) + 1, self._place.tap(doors))
             stop = self.door.stop
         except BaseException as error:  # noqa: BLE001 - an engine that fails is data too
             outcome, stop = Outcome(fault=_engine_failed(self._grant.engine, error)), None
@@ -301,8 +318,8 @@ class Execution:
             self._outcome = outcome if stop is None else _stopped(outcome, stop)
             ends = self._place is None or self._abandoned
         finished()
-        if instance is not None and ends:
-            instance.close()
+        if self._instance is not None and ends:
+            self._instance.close()
 
     def _run(self, instance: Instance, number: int, doors: Doors) -> Outcome:
         """Run the text as it is or, if that is no Python, as the first other reading of it that is."""
@@ -314,6 +331,7 @@ class Execution:
             self._reading = reading
             outcome = self._refused(reading)
             if outcome is None:
+                self._begun = True
                 outcome = instance.run(Program(reading.text, number, files, frozenset(inputs)), doors)
             fuel += outcome.fuel
             unread = is_unread(reading.text, outcome) and not self._has_acted()

@@ -108,7 +108,7 @@ class Place:
     """Where a run takes place that is one of a session's.
 
     Attributes:
-        instance: the session's world, which outlives the run.
+        instance: the session's world, which outlives the run; None where there is none yet, and the run opens it.
         earlier: the programs that ran in it before.
         files: digests of the files that they have left.
         tap: puts what passes through the doors on a tape, or takes it from one.
@@ -116,7 +116,7 @@ class Place:
         until: when it has lived as long as it may, by `time.monotonic`.
     """
 
-    instance: Instance
+    instance: Instance | None
     earlier: tuple[Reading, ...]
     files: Mapping[str, str]
     tap: Callable[[Doors], Doors]

@@ -18,6 +18,7 @@ from typing import Literal
 from codeact.audit import Trail, Unrecorded
 from codeact.engines import Instance
 from codeact.limits import Limits
+from codeact.workers import workers  # noqa: F401 - it must have its handler of forks before this module has its own
 
 log = logging.getLogger("codeact")
 
@@ -51,7 +52,8 @@ class Life:
         self._opened = time.monotonic()
         self._idle = limits.session_idle
         self._used = self._opened
-        self._ending = False
+        self._state = threading.Lock()
+        self._ending = 0  # threads that just see whether it is over
         self.until = self._opened + limits.session_lifetime
 
     def used(self) -> None:
@@ -76,7 +78,8 @@ class Life:
         """End it if it has met one of its limits and no program runs. Gives whether it is over."""
         if self.expired() is None:
             return False
-        self._ending = True
+        with self._state:
+            self._ending += 1
         try:
             if not self.busy.acquire(blocking=False):
                 return False
@@ -88,7 +91,8 @@ class Life:
             finally:
                 self.busy.release()
         finally:
-            self._ending = False
+            with self._state:
+                self._ending -= 1
         return self.over is not None
 
     def enter(self) -> bool:
@@ -127,7 +131,7 @@ class Life:
         if self.busy.locked():  # a thread that is not in the child was in the middle of it
             _left.append(self.instance)
             self.instance = None
-        self.busy = threading.Lock()
+        self.busy, self._state = threading.Lock(), threading.Lock()
         self.lose()
 
 
@@ -158,8 +162,13 @@ class _Worlds:
             due = self._lives[life] = life.due()
             earlier = due < self._next
             if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name="codeact-lifecycle", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._serve, name="codeact-lifecycle", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:  # the process can have no more threads
+                    del self._lives[life]
+                    raise
+                self._thread = thread
         if earlier:  # otherwise it wakes in time, and opening many sessions wakes it once
             self._inbox.put(None)
 
@@ -202,7 +211,10 @@ class _Worlds:
 
     def _exit(self) -> None:
         for life in list(self._lives):
-            life.end("exit")
+            try:
+                life.end("exit")
+            except Exception:
+                log.exception("a session could not be ended")
 
     def _abandon(self) -> None:
         lives = list(self._lives)

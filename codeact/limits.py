@@ -71,6 +71,9 @@ class Limits:
                 _check(field.name, getattr(self, field.name))
 
 
+FUEL = {"wasm": 100_000_000_000, "restricted": 50_000_000}
+"""Units that a run gets by default on each engine."""
+
 _MOST = {
     "stack": 1_000_000,  # what CPython takes as a recursion limit, and more than its own stack holds
     "files": 100_000,

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("codeact")
 
+SPEAKING = 0.03
+"""Seconds that the loop gets to say who has not ended."""
+
 Begin = Callable[[], Coroutine[Any, Any, object]]
 """Makes the coroutine; it is called on the loop, and not at all when the call is given up before."""
-
-GRACE = 0.2
-"""Seconds that coroutines get to end when their run is over."""
 
 
 class Portal:
@@ -124,26 +124,26 @@ class Portal:
         with suppress(RuntimeError):  # the loop is closed, and the task with it
             self._loop().call_soon_threadsafe(task.cancel)
 
-    async def settle(self) -> None:
-        """Wait until all coroutines have ended, for a moment; whoever takes longer is logged.
+    async def settle(self, seconds: float) -> None:
+        """Wait until all coroutines have ended, no longer than so many seconds; whoever takes longer is logged.
 
         It is for the end of a run: what has not ended by itself has been given up, or just is, by another thread.
         """
         import asyncio  # noqa: PLC0415 - as above
 
         if self._tasks:
-            _, left = await asyncio.wait(self._tasks, timeout=GRACE)
+            _, left = await asyncio.wait(self._tasks, timeout=seconds)
             for task in left:
                 log.warning("the tool %s was cancelled and goes on, although its run is over", task.get_name())
 
-    def join(self) -> None:
+    def join(self, seconds: float) -> None:
         """The same from a thread that is not the loop's."""
         if not self._tasks:
             return
         import asyncio  # noqa: PLC0415 - as above
 
         with suppress(RuntimeError, TimeoutError):  # a tool that does not await holds the loop
-            asyncio.run_coroutine_threadsafe(self.settle(), self._loop()).result(2 * GRACE)
+            asyncio.run_coroutine_threadsafe(self.settle(seconds), self._loop()).result(seconds + SPEAKING)
 
 
 class _OwnLoop:
@@ -166,8 +166,9 @@ class _OwnLoop:
             if self._loop is None:
                 import asyncio  # noqa: PLC0415 - only for those who have async tools
 
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="codeact-loop", daemon=True).start()
+                loop = asyncio.new_event_loop()
+                threading.Thread(target=loop.run_forever, name="codeact-loop", daemon=True).start()
+                self._loop = loop
             return self._loop
 
 

@@ -112,6 +112,11 @@ class Sandbox:
             EngineUnavailable: the boundary cannot be set up here. No other engine is used in its place.
             ValueError, TypeError: as `Sandbox`.
         """
+        from codeact.policy import Policy  # noqa: PLC0415 - only where there is one
+
+        if not isinstance(policy, Policy):
+            msg = f"policy={policy!r:.200}: expected a codeact.Policy; Policy.load(path) reads one"
+            raise TypeError(msg)
         return cls(
             tools,
             engine=policy.boundary.engine,

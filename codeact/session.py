@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from codeact.audit import Trail
-from codeact.engines import Doors, Instance
+from codeact.engines import Doors
 from codeact.execution import Ended, complete, complete_async, refuse_in_a_loop
 from codeact.files import Content, digest_of
 from codeact.grant import Grant, Place, Task
@@ -35,8 +35,8 @@ _OVER: dict[Reason, str] = {
 }
 
 
-class _Expired(RuntimeError):
-    """A session has met a limit of its own."""
+class SessionExpired(RuntimeError):
+    """A session has met a limit of its own: `session_idle` or `session_lifetime`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,12 @@ class Session:
         self._programs: list[Reading] = []
         self._files: dict[str, str] = {}
         self._history = list(history)
-        self._life.trail.emit("session_open", {"engine": grant.engine.name})
         worlds.watch(self._life)
+        try:
+            self._life.trail.emit("session_open", {"engine": grant.engine.name})
+        except BaseException:
+            worlds.forget(self._life)
+            raise
         weakref.finalize(self, worlds.drop, self._life).atexit = False  # the process's end is for `worlds` to see
 
     def __enter__(self) -> Self:
@@ -121,7 +125,7 @@ class Session:
             with self._turn():
                 tape = Tape()
                 return self._after(asked, tape, complete(self._grant, asked, self._place(tape)))
-        except _Expired:
+        except SessionExpired:
             return self._expiry()
 
     async def run_async(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
@@ -135,7 +139,7 @@ class Session:
             with self._turn():
                 tape = Tape()
                 return self._after(asked, tape, await complete_async(self._grant, asked, self._place(tape)))
-        except _Expired:
+        except SessionExpired:
             return self._expiry()
 
     def restore(self) -> tuple[str, ...]:
@@ -179,7 +183,7 @@ class Session:
                 life.lose()
                 life.busy.release()
             msg = f"this session {_OVER[life.over]}; open another one with sandbox.session()"
-            raise (_Expired if life.over in {"idle", "lifetime"} else RuntimeError)(msg)
+            raise (SessionExpired if life.over in {"idle", "lifetime"} else RuntimeError)(msg)
         settled = False
         try:
             yield
@@ -216,20 +220,19 @@ class Session:
 
     def _here(self, tap: Callable[[Doors], Doors]) -> Place:
         life = self._life
-        return Place(self._world(), tuple(self._programs), dict(self._files), tap, life.trail, life.until)
-
-    def _world(self) -> Instance:
-        if self._life.instance is None:
-            self._life.instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
-        return self._life.instance
+        return Place(life.instance, tuple(self._programs), dict(self._files), tap, life.trail, life.until)
 
     def _after(self, asked: Task, tape: Tape, ended: Ended) -> Result:
-        had = self.names
+        had = tuple(self._names)
         result = ended.result
-        if not self._settle(asked, ended):
-            return _noted(result, _lost(had))
-        self._history.append(Turn(asked.source, result.ok, tape, asked.files))
-        return result if result.ok else _noted(result, _kept(self.names))
+        there = self._settle(asked, ended)
+        if there and ended.instance is not None:
+            self._history.append(Turn(asked.source, result.ok, tape, asked.files))
+        if result.ok:
+            return result
+        if self._life.over is not None or self._life.expired() is not None:
+            return _noted(result, _over(had))
+        return _noted(result, _kept(self.names) if there else _lost(had))
 
     def _again(self, turn: Turn, ended: Ended) -> None:
         number = len(self._programs) + 1
@@ -254,6 +257,9 @@ class Session:
     def _settle(self, asked: Task, ended: Ended) -> bool:
         """Take note of what a run has left behind. Gives whether its world is still there."""
         outcome = ended.outcome
+        if outcome is not None and ended.instance is None:
+            return True  # it was not begun, and nothing has changed
+        self._life.instance = ended.instance
         if outcome is None or self._life.instance is None or not self._life.instance.alive:
             self._forget(close=outcome is not None)
             return False
@@ -282,6 +288,10 @@ class Session:
 def _noted(result: Result, note: str) -> Result:
     """The result with one more note."""
     return replace(result, note="; ".join(filter(None, (result.note, note))))
+
+
+def _over(names: tuple[str, ...]) -> str:
+    return f"the session is over{f', with {_listed(names)}' if names else ''}"
 
 
 def _kept(names: tuple[str, ...]) -> str:

@@ -214,7 +214,7 @@ def test_cancelling_the_run_cancels_its_calls(engine: str) -> None:
 
 
 def test_a_tool_may_clean_up_before_its_run_is_over(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codeact.portal.GRACE", 10.0)  # a loaded machine takes its time
+    monkeypatch.setattr("codeact.execution.GRACE", 10.0)  # a loaded machine takes its time
     seen: list[str] = []
 
     @tool

@@ -333,3 +333,44 @@ def test_what_cannot_be_recorded_of_a_request_that_is_given_up_is_logged(
     sandbox = Sandbox([ask], engine=engine, audit=Audit([Kept("egress")]), limits=Limits(timeout=0.5))
     assert not sandbox.run("await tools.ask()").ok
     assert "no space left for egress" in caplog.text
+
+
+@pytest.mark.parametrize("refused", ["tool_call_executed", "sandbox_exit"])
+def test_every_other_sink_is_told_of_the_end(engine: str, refused: str) -> None:
+    failing, healthy = Kept(refused), Kept()
+    sandbox = Sandbox([charge], engine=engine, audit=Audit([failing, healthy]))
+    result = sandbox.run("print('said')\nopen('a.txt', 'w').write('x')\ntools.charge('1')")
+    assert healthy.names() == ["sandbox_spawn", "tool_call_executed", "sandbox_exit"]
+    assert result.error is not None
+    assert result.error.type == "Unrecorded"
+    assert (result.stdout, result.files, result.value) == ("", (), None)
+
+
+def test_what_is_said_in_the_middle_of_an_event_fails_by_itself(engine: str) -> None:
+    class Nesting(Kept):
+        def write(self, event: Event) -> None:
+            super().write(event)
+            if event.name == "sandbox_spawn" and sessions:
+                sessions.pop().close()
+
+    kept = Nesting("session_close")
+    sandbox = Sandbox(engine=engine, audit=Audit([kept]))
+    sessions = [sandbox.session()]
+    assert sandbox.run("1 + 1").value == 2
+    assert kept.names() == ["session_open", "sandbox_spawn", "sandbox_exit"]
+
+
+BAD_SINKS = {
+    "a sink alone": (JsonLines, "expected a list of sinks"),
+    "a text": (lambda _path: "audit.jsonl", "expected a list of sinks"),
+    "none": (lambda _path: [], "nothing would be on record"),
+    "something else": (lambda _path: [print], "is no sink"),
+    "a class": (lambda _path: [JsonLines], "is no sink"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SINKS)
+def test_what_is_no_sink_is_refused_at_once(case: str, tmp_path: Path) -> None:
+    sinks, told = BAD_SINKS[case]
+    with pytest.raises((TypeError, ValueError), match=told):
+        Audit(sinks(tmp_path / "audit.jsonl"))

@@ -96,3 +96,12 @@ def test_an_observation_shows_no_more_than_it_may(engine: str) -> None:
     assert seen.count("o" * 50) == 1
     assert "v" * 51 not in seen
     assert "more characters" in seen
+
+
+def test_a_program_that_was_never_begun_takes_nothing_away(engine: str) -> None:
+    with made(engine, source=100).session() as session:
+        too_long = session.run("x = 1\n" * 100)
+        assert too_long.error is not None
+        assert "limit source" in too_long.error.message
+        assert session.run("open('terms.txt').read()").value == "be kind"
+        assert session.history == session.history[-1:]

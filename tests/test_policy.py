@@ -116,11 +116,14 @@ def test_a_sandbox_of_a_policy(written: Path) -> None:
 
 
 def test_a_full_log_ends_runs(written: Path) -> None:
-    written.write_text(written.read_text().replace("bytes = 100_000", "bytes = 200"))
-    result = Sandbox.from_policy(Policy.load(written)).run("1")
-    assert result.error is not None
-    assert result.error.kind == "host"
-    assert "put on record" in result.error.message
+    written.write_text(written.read_text().replace("bytes = 100_000", "bytes = 10_000"))
+    sandbox = Sandbox.from_policy(Policy.load(written))
+    results = [sandbox.run("1") for _ in range(40)]
+    assert results[0].ok
+    error = results[-1].error
+    assert error is not None
+    assert error.kind == "host"
+    assert "put on record" in error.message
 
 
 def test_more_sinks_and_one_audit_for_several_sandboxes(written: Path) -> None:
@@ -142,7 +145,9 @@ def test_more_sinks_and_one_audit_for_several_sandboxes(written: Path) -> None:
 
 
 def test_the_http_tool_of_a_policy(written: Path) -> None:
-    doc = Policy.load(written).http_tool().doc
+    with pytest.raises(ValueError, match="names the account 'support'; give what attaches its credential"):
+        Policy.load(written).http_tool()
+    doc = Policy.load(written).http_tool(lambda _rule: {"authorization": "x"}).doc
     assert "- GET https://api.example.com/v1/** (account='support')" in doc
     assert "- nowhere" in Policy.parse(HEAD).http_tool().doc
 
@@ -285,3 +290,49 @@ def test_the_page_says_all_of_it(written: Path) -> None:
         assert told in text
     assert len(text.splitlines()) < 40
     assert "none" in page(Policy.parse(HEAD)).split("network")[1].splitlines()[0]
+
+
+NOT_HERE = {
+    "an input that is not there": ("[workspace.inputs]\n'a.txt' = 'nowhere.txt'\n", "'a.txt' cannot be read from"),
+    "an input that is a directory": ("[workspace.inputs]\n'a.txt' = '/etc'\n", "it is no file"),
+    "a log in no directory": ("[audit]\nfile = 'nowhere/log'\n", "audit.file='nowhere/log': cannot be opened"),
+    "a log that is a directory": ("[audit]\nfile = '/'\n", "audit.file='/': cannot be opened"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_HERE)
+def test_a_policy_is_checked_against_the_machine(case: str, tmp_path: Path) -> None:
+    text, told = NOT_HERE[case]
+    path = tmp_path / "policy.toml"
+    path.write_text(HEAD + text)
+    with pytest.raises(PolicyError) as caught:
+        Policy.load(path).check()
+    assert told in str(caught.value)
+
+
+ADVICE = {
+    "a day in quotes": (HEAD.replace("2999-01-01", '"2999-01-01"'), "write the day without quotes"),
+    "one table for all destinations": (HEAD + "[network.destinations]\norigin = 'x'\n", "[[network.destinations]]"),
+    "a name with a dot": (HEAD + "[workspace.inputs]\nterms.txt = 'terms.txt'\n", "put names with a dot into quotes"),
+    "a near name": (HEAD + "[limit]\n", "did you mean 'limits'?"),
+    "a near name inside": (HEAD + "[boundary]\nengin = 'wasm'\n", "did you mean 'engine'?"),
+    "methods in lower case": (
+        HEAD + "[[network.destinations]]\norigin = 'https://a.example'\nmethods = ['get']\n", "in upper case",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ADVICE)
+def test_an_error_says_what_to_write(case: str) -> None:
+    text, told = ADVICE[case]
+    assert told in bad(text)
+
+
+def test_more_fuel_than_usual_is_warned_of() -> None:
+    with pytest.warns(PolicyWarning, match=r"limits\.fuel=4,000,000,000,000,000,000: more than the default of"):
+        Policy.parse(HEAD + "[limits]\nfuel = 4_000_000_000_000_000_000\n")
+
+
+def test_a_sandbox_is_made_of_a_policy_and_of_nothing_else() -> None:
+    with pytest.raises(TypeError, match=r"policy='policy.toml': expected a codeact.Policy; Policy.load"):
+        Sandbox.from_policy("policy.toml")  # type: ignore[arg-type]

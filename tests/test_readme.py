@@ -54,7 +54,11 @@ def test_the_documents_on_policies_are_true(tmp_path: Path, monkeypatch: pytest.
     def search_kb(query: str) -> list[str]:
         return [query]
 
-    world: dict[str, object] = {"search_kb": search_kb, "credential_of": None, "tokens": {"support": "t"}}
+    world: dict[str, object] = {
+        "search_kb": search_kb,
+        "credential_of": lambda _rule: {"authorization": "t"},
+        "tokens": {"support": "t"},
+    }
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(compile(block, "policy.md", "exec", dont_inherit=True), world)
     sandbox = world["sandbox"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pytest
 
-from codeact import Sandbox, Session, tool
+from codeact import Limits, Sandbox, Session, tool
+from codeact.engines import Doors, Engine, Face, Instance, Outcome, Program, load
 from tests.conftest import MakeSandbox
 
 STUCK = "while True:\n    pass"
@@ -297,3 +299,66 @@ def test_limits_are_each_run_s(make: MakeSandbox) -> None:
     session = make(output=10).session()
     assert session.run("print('x' * 8)").ok
     assert session.run("print('x' * 8)").ok
+
+
+class Counted:
+    """An engine that counts the worlds which are open, and may fail to open one."""
+
+    name = "counted"
+
+    def __init__(self, real: Engine) -> None:
+        self.real, self.open_worlds, self.failing = real, 0, False
+
+    def open(self, faces: tuple[Face, ...], limits: Limits) -> Instance:
+        if self.failing:
+            raise MemoryError
+        self.open_worlds += 1
+        return _CountedWorld(self, self.real.open(faces, limits))
+
+
+class _CountedWorld:
+    def __init__(self, engine: Counted, real: Instance) -> None:
+        self._engine, self._real, self._closed = engine, real, False
+
+    @property
+    def alive(self) -> bool:
+        return self._real.alive
+
+    def run(self, program: Program, doors: Doors) -> Outcome:
+        return self._real.run(program, doors)
+
+    def close(self) -> None:
+        self._engine.open_worlds -= not self._closed
+        self._closed = True
+        self._real.close()
+
+
+def test_an_engine_that_cannot_open_a_world_is_data(engine: str) -> None:
+    counted = Counted(load(engine))
+    with Sandbox(engine=counted).session() as session:
+        counted.failing = True
+        result = session.run("1")
+        assert result.error is not None
+        assert (result.error.kind, result.error.type) == ("host", "MemoryError")
+        counted.failing = False
+        assert session.run("2").value == 2
+    assert counted.open_worlds == 0
+
+
+def test_a_run_that_is_cancelled_at_its_end_leaves_no_world(engine: str) -> None:
+    counted = Counted(load(engine))
+    sandbox = Sandbox(engine=counted, limits=Limits(timeout=20.0))
+
+    async def main() -> None:
+        for pause in (0.0, 0.001, 0.002, 0.003, 0.005, 0.008):
+            with sandbox.session() as session:
+                task = asyncio.create_task(session.run_async("x = 1"))
+                await asyncio.sleep(pause)
+                task.cancel()
+                await asyncio.wait([task])
+
+    asyncio.run(main())
+    until = time.monotonic() + 20.0
+    while counted.open_worlds and time.monotonic() < until:
+        time.sleep(0.01)
+    assert counted.open_worlds == 0

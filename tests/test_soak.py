@@ -11,11 +11,11 @@ ROOT = Path(__file__).parents[1]
 BOMBS = """
 import sys, threading, time
 from codeact import Limits, Sandbox, execution
-from benchmarks.soak import _resident
+from codeact.memory import resident
 sandbox = Sandbox(engine="restricted", limits=Limits(memory=96 * 1024 * 1024, timeout=20.0, fuel=10**9))
 def settled():
     while execution._live: time.sleep(0.01)
-    return _resident()
+    return resident()
 def bomb():
     assert sandbox.run("x = []\\nwhile True: x.append('x' * 100_000 + str(len(x)))").error.kind == "memory"
 sandbox.run("1")

@@ -6,6 +6,7 @@ run ends with an error of kind `host`, and a run whose beginning cannot be recor
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import threading
@@ -16,6 +17,8 @@ from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Literal, Protocol
+
+log = logging.getLogger("codeact")
 
 EventName = Literal[
     "sandbox_spawn",
@@ -89,9 +92,23 @@ class Audit:
             sinks: where events go.
             content: whether events also carry the arguments and results of calls and the text of programs, which
                 may hold secrets and people's data. Otherwise they carry digests and sizes.
+
+        Raises:
+            TypeError: `sinks` is no collection of objects with a method `write`.
+            ValueError: there is no sink: nothing would be on record.
         """
+        if not isinstance(sinks, Iterable) or isinstance(sinks, str):
+            msg = f"sinks={sinks!r:.200}: expected a list of sinks, such as [JsonLines('audit.jsonl')]"
+            raise TypeError(msg)
         self.content = content
         self._sinks = tuple(sinks)
+        for sink in self._sinks:
+            if not callable(getattr(sink, "write", None)) or isinstance(sink, type):
+                msg = f"sinks: {sink!r:.200} is no sink: expected an object with a method write(event)"
+                raise TypeError(msg)
+        if not self._sinks:
+            msg = "sinks: there is none, and nothing would be on record; leave the audit out for that"
+            raise ValueError(msg)
         self._reset()
         _audits.add(self)
 
@@ -102,14 +119,20 @@ class Audit:
             Unrecorded: a sink did not take it; it may be on record with others.
         """
         failed: Unrecorded | None = None
+        own = (name, trail, time.time(), data)
         with self._lock:
-            self._waiting.append((name, trail, time.time(), data))
+            self._waiting.append(own)
             # The collector may end a session in the middle of this, on this thread: what that says comes after.
             while self._waiting and not self._writing:
                 self._writing = True
                 try:
                     while self._waiting:
-                        failed = self._write(*self._waiting.popleft()) or failed
+                        event = self._waiting.popleft()
+                        lost = self._write(*event)
+                        if lost is not None and event is own:
+                            failed = lost
+                        elif lost is not None:  # whoever said it has gone on
+                            log.error("%s", lost)
                 finally:
                     self._writing = False
         if failed is not None:

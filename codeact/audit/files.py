@@ -40,7 +40,11 @@ class JsonLines:
         Raises:
             OSError: it cannot be opened.
             ValueError: `limit` is not above zero.
+            TypeError: `limit` is no whole number.
         """
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):
+            msg = f"limit={limit!r}: expected a whole number of bytes"
+            raise TypeError(msg)
         if limit is not None and limit <= 0:
             msg = f"limit={limit!r}: must be above zero; leave it out for no limit"
             raise ValueError(msg)

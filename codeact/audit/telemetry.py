@@ -30,7 +30,7 @@ _CONTENT = {
 
 
 class OpenTelemetry:
-    """Makes a span of every run, with a child for each of its calls and requests.
+    """Makes a span of every run, with a child for each of its calls; a request is an event of it.
 
     Arguments and results become attributes only where the audit keeps content.
     """
@@ -41,6 +41,9 @@ class OpenTelemetry:
         Args:
             tracer: whose spans they are; the global provider's tracer `codeact` by default.
         """
+        if tracer is not None and not isinstance(tracer, Tracer):
+            msg = f"tracer={tracer!r:.200}: expected an OpenTelemetry Tracer, such as provider.get_tracer('codeact')"
+            raise TypeError(msg)
         self._tracer = tracer or trace.get_tracer("codeact")
         self._runs: dict[str, Span] = {}
 

@@ -81,18 +81,22 @@ class Checker:
             Unchecked: the checker has failed, or was too slow.
         """
         until = time.monotonic() + min(seconds, SECONDS)
-        with tempfile.TemporaryDirectory(prefix="codeact-check-") as name:
-            where = Path(name)
-            (where / "__builtins__.pyi").write_text(self._interface, "utf-8")
-            (where / "ty.toml").write_text("", "utf-8")
-            (where / "program.py").write_text(source, "utf-8", newline="")
-            _finish(self._command, where, until)
-            if not _may_be_wrong(_read(where / "output")):
-                return None
-            request = {"source": source, "earlier": list(earlier), "kinds": self._kinds, "command": self._command}
-            (where / "request").write_text(json.dumps(request), "utf-8")
-            _finish([sys.executable, "-I", "-S", judge.__file__, "request", "answer"], where, until)
-            findings = _read(where / "answer")
+        try:
+            with tempfile.TemporaryDirectory(prefix="codeact-check-") as name:
+                where = Path(name)
+                (where / "__builtins__.pyi").write_text(self._interface, "utf-8")
+                (where / "ty.toml").write_text("", "utf-8")
+                (where / "program.py").write_text(source, "utf-8", newline="")
+                _finish(self._command, where, until)
+                if not _may_be_wrong(_read(where / "output")):
+                    return None
+                request = {"source": source, "earlier": list(earlier), "kinds": self._kinds, "command": self._command}
+                (where / "request").write_text(json.dumps(request), "utf-8")
+                _finish([sys.executable, "-I", "-S", judge.__file__, "request", "answer"], where, until)
+                findings = _read(where / "answer")
+        except OSError as error:
+            msg = f"its files cannot be written: {error.strerror}"
+            raise Unchecked(msg) from error
         try:
             return fault_of(_listed(findings), self._toolset, self._declarations)
         except (LookupError, TypeError, ValueError) as error:

@@ -63,7 +63,12 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
     ] = None,
     timeout: Annotated[str | None, typer.Option(metavar="S", help="Seconds until it is stopped; 5 by default.")] = None,
     guest: Annotated[Path | None, typer.Option(help="A guest of your own for wasm; see codeact build.")] = None,
-    policy: Annotated[Path | None, typer.Option(metavar="FILE", help="Run it as this policy says.")] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Run it as this policy says, on record in its log; tools are granted by --tools."
+        ),
+    ] = None,
     files: Annotated[
         list[str] | None,
         typer.Option(
@@ -85,6 +90,11 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
                 refuse(f"{option} {given}: --policy {policy} says which; leave one of them out")
         sandbox = _by_policy(policy, tools or [], guest)
     put_in = _workspace(files or [])
+    if save is not None:
+        try:
+            save.mkdir(parents=True, exist_ok=True)  # before the program takes its time
+        except OSError as error:
+            refuse(f"--save {save}: {error.strerror or error}")
     with contextlib.redirect_stdout(sys.stderr):  # what tools print is not the program's
         try:
             result = sandbox.run(source, files=put_in)
@@ -150,7 +160,7 @@ def _by_policy(file: Path, tools: list[str], guest: Path | None) -> Sandbox:
     from codeact.policy import PolicyError  # noqa: PLC0415 - as above
     from codeact.sandbox import Sandbox  # noqa: PLC0415 - as above
 
-    policy = load(file)
+    policy = load(file, "--policy")
     granted = _tools(tools)
     load_engine(policy.boundary.engine, guest)
     try:
@@ -166,6 +176,8 @@ def _workspace(places: list[str]) -> dict[str, bytes]:
         path, equals, source = place.partition("=")
         if not equals:
             path, source = Path(place).name, place
+        if path in found:
+            refuse(f"--file {place}: {path} was given twice")
         try:
             found[path] = Path(source).read_bytes()
         except OSError as error:

@@ -49,10 +49,19 @@ class Allow:
             raise ValueError(msg)
         unknown = [method for method in self.methods if method not in METHODS]
         if unknown or not self.methods or isinstance(self.methods, str):
-            msg = f"Allow(methods={self.methods!r}): expected a tuple of some of {', '.join(sorted(METHODS))}"
+            msg = f"Allow(methods={self.methods!r}): expected some of {', '.join(sorted(METHODS))}, in upper case"
             raise ValueError(msg)
         if not self.path.startswith("/"):
             msg = f"Allow(path={self.path!r}): expected a pattern that begins with /"
+            raise ValueError(msg)
+        if {"?", "#"} & set(self.path) or {"..", "."} & set(self.path.split("/")) or "//" in self.path:
+            msg = f"Allow(path={self.path!r}): it matches nothing: a path has no query, and no segment that climbs or is empty"
+            raise ValueError(msg)
+        if not isinstance(self.private, bool):
+            msg = f"Allow(private={self.private!r}): expected True or False"
+            raise TypeError(msg)
+        if self.account is not None and not (isinstance(self.account, str) and self.account):
+            msg = f"Allow(account={self.account!r}): expected the name of an account, or None for requests without one"
             raise ValueError(msg)
         if any("**" in segment and segment != "**" for segment in self.path.split("/")):
             msg = f"Allow(path={self.path!r}): ** is a segment by itself, as in /v1/**; a part of one is *"

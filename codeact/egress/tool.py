@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from inspect import iscoroutinefunction
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
@@ -157,7 +158,8 @@ class Client:
             try:
                 response, onward = await self._once(request, rule, address)
             except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-                msg = f"no answer that could be read from {request.target.origin} ({type(error).__name__})"
+                msg = f"no answer that could be read from {request.target.origin} ({_kind(error)})"
+                log.warning("%s %s: %s", request.method, request.target.origin, msg)
                 raise NoAnswer(msg) from None
             data["status"] = response.status
         except BaseException as error:
@@ -196,13 +198,16 @@ class Client:
     def _secret(self, rule: Allow) -> dict[str, str]:
         """The headers that the host adds, which nobody inside may learn of, by an error neither."""
         if self.credential is None or rule.account is None:
-            return {}
+            return {}  # where a rule names an account, there is a credential
         told = f"the host has no credential that can be sent for the account {rule.account!r}"
         try:
             secret = dict(self.credential(rule))
         except Exception:
             log.exception(told)
             raise NoCredential(told) from None
+        if not secret:
+            log.error("%s: what gives credentials gave no header", told)
+            raise NoCredential(told)
         if not all(isinstance(text, str) and _SENDABLE.fullmatch(text) for pair in secret.items() for text in pair):
             log.error("%s: a header of it holds line breaks, spaces at an end, or what is not ASCII", told)
             raise NoCredential(told)
@@ -219,6 +224,19 @@ class Client:
                 msg = f"the answer is larger than {self.limit:,} bytes; ask for less"
                 raise AnswerRefused(msg)
         return bytes(body)
+
+
+def _kind(error: BaseException) -> str:
+    """What kind of error it was, and what it came from: types alone, because the texts may hold what was sent."""
+    kinds = [type(error).__name__]
+    while (cause := error.__cause__ or error.__context__) is not None and len(kinds) < _CAUSES:
+        error = cause
+        if type(error).__name__ != kinds[-1]:
+            kinds.append(type(error).__name__)
+    return " from ".join(kinds)
+
+
+_CAUSES = 5
 
 
 @cache
@@ -276,17 +294,30 @@ def http_tool(  # noqa: PLR0913 - named settings, each with a default
         transport: what carries requests in place of the network, for tests.
 
     Raises:
-        TypeError: `allow` holds something else than rules.
-        ValueError: a limit is not above zero.
+        TypeError: `allow` holds something else than rules; a limit is no number; `credential` cannot be called.
+        ValueError: a limit is not above zero; a rule names an account, and there is no `credential`.
     """
+    if isinstance(allow, Allow) or not isinstance(allow, Iterable):
+        msg = f"allow={allow!r:.200}: expected a list of codeact.egress.Allow"
+        raise TypeError(msg)
     rules = tuple(allow)
     if not all(isinstance(rule, Allow) for rule in rules):
         msg = "allow: expected an iterable of codeact.egress.Allow"
         raise TypeError(msg)
     for label, value in (("timeout", timeout), ("max_bytes", max_bytes)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            msg = f"{label}={value!r}: expected a number"
+            raise TypeError(msg)
         if not value > 0:
             msg = f"{label}={value!r}: must be above zero"
             raise ValueError(msg)
+    if credential is not None and (not callable(credential) or iscoroutinefunction(credential)):
+        msg = f"credential={type(credential).__name__}: expected a function, not async, that takes a rule and gives headers"
+        raise TypeError(msg)
+    named = next((rule for rule in rules if rule.account is not None), None)
+    if named is not None and credential is None:
+        msg = f"credential: the rule for {named.origin} names the account {named.account!r}; give what attaches its credential"
+        raise ValueError(msg)
     client = Client(rules, credential, timeout, max_bytes, resolver, verify, transport)
 
     async def http(  # noqa: PLR0913 - what a request is made of

@@ -14,7 +14,7 @@ from typing import Any
 
 from codeact.engines import Doors, EngineUnavailable, Face, Fault, Frame, Kind, Outcome, Program
 from codeact.engines.room import HEADER, Room, bounded
-from codeact.limits import Limits
+from codeact.limits import FUEL, Limits
 from codeact.values import Uncrossable
 from wasm_runtime.guest.codec import number_reader
 from wasm_runtime.guest.names import SHOWN
@@ -51,7 +51,7 @@ class WasmEngine:
     """
 
     name = "wasm"
-    default_fuel = 100_000_000_000
+    default_fuel = FUEL["wasm"]
 
     def __init__(self, guest: Path = GUEST) -> None:
         self.guest = guest

@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import date
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,10 +19,11 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from codeact.audit import Audit, Sink
 from codeact.audit.files import JsonLines
 from codeact.files import checked
-from codeact.limits import Limits
+from codeact.limits import FUEL, Limits
 from codeact.policy.settings import (
     Boundary,
     Credentials,
+    Destination,
     Lifecycle,
     Network,
     Part,
@@ -158,14 +161,37 @@ class Policy(Part):
                 raise PolicyError(msg)
         return found
 
+    def check(self) -> None:
+        """See whether a sandbox can be made of it here, without making one.
+
+        Raises:
+            PolicyError: an input or the log cannot be opened, or an extra is missing that it needs.
+        """
+        self.read_inputs()
+        if self.audit.file is not None:
+            log = self.directory / self.audit.file
+            place = log if log.exists() else log.parent
+            if log.is_dir() or not place.exists() or not os.access(place, os.W_OK):
+                msg = f"audit.file={self.audit.file!r}: cannot be opened for writing in {log.parent}"
+                raise PolicyError(msg)
+        if self.network.destinations:
+            try:
+                import_module("codeact.egress.tool")
+            except ImportError as error:
+                msg = f"network.destinations: {error}"
+                raise PolicyError(msg) from None
+
     def open_audit(self, *sinks: Sink) -> Audit:
         """Where the events of its sandboxes go: the policy's own file, if it names one, and more sinks.
 
         Raises:
-            PolicyError: the file cannot be opened.
+            PolicyError: the file cannot be opened, or there is nowhere for them to go.
         """
-        if self.audit.file is None:
+        if self.audit.file is None and sinks:
             return Audit(sinks, content=self.audit.content)
+        if self.audit.file is None:
+            msg = "audit.file: the policy names none, and no other sink was given"
+            raise PolicyError(msg)
         try:
             own = JsonLines(self.directory / self.audit.file, limit=self.audit.bytes, durable=self.audit.durable)
         except OSError as error:
@@ -236,11 +262,13 @@ class Policy(Part):
 
     def weaknesses(self) -> Iterator[str]:
         """What a reviewer should look at twice, a sentence each."""
-        if self.boundary.engine == "restricted":
-            yield "boundary.engine='restricted' is no security boundary: it stops accidents only"
+        yield from self._weak_boundary()
         if self.policy.review < date.today():  # noqa: DTZ011 - the reviewer's own calendar
             yield f"policy.review={self.policy.review}: the review is overdue; look at it, and set a new day"
         mine, usual = self.as_limits(), Limits()
+        fuel = FUEL.get(self.boundary.engine)
+        if mine.fuel is not None and fuel is not None and mine.fuel > fuel:
+            yield f"limits.fuel={mine.fuel:,}: more than the default of {fuel:,}"
         for field in fields(Limits):
             asked, default = getattr(mine, field.name), getattr(usual, field.name)
             if isinstance(asked, (int, float)) and isinstance(default, (int, float)) and asked > default:
@@ -253,6 +281,16 @@ class Policy(Part):
                 yield f"network.{name}={wide:,}: more than the default of {strict:,}"
         if self.audit.content:
             yield "audit.content=true puts arguments, results and programs on record, secrets in them too"
+        yield from self._wide_destinations()
+
+    def _weak_boundary(self) -> Iterator[str]:
+        engine = self.boundary.engine
+        if engine == "restricted":
+            yield "boundary.engine='restricted' is no security boundary: it stops accidents only"
+        elif engine != "wasm":
+            yield f"boundary.engine={engine!r} is not codeact's own: whether it is a boundary is for its maker to say"
+
+    def _wide_destinations(self) -> Iterator[str]:
         for place in self.network.destinations:
             if place.private:
                 yield f"network.destinations: {place.origin} may lead to private addresses"
@@ -277,14 +315,31 @@ def _place(limit: str) -> str:
     return _PLACES.get(limit, f"limits.{limit}")
 
 
+_INSTEAD = {
+    "missing": "is missing, and a policy needs it",
+    "date_type": "write the day without quotes, such as 2027-06-01",
+    "date_from_datetime_inexact": "write the day alone, such as 2027-06-01",
+}
+
+
 def _told(error: ValidationError) -> Iterator[str]:
     for fault in error.errors(include_url=False):
         place = ".".join(map(str, fault["loc"]))
-        text = fault["msg"].removeprefix("Value error, ")
+        text = _INSTEAD.get(fault["type"], fault["msg"].removeprefix("Value error, "))
         if fault["type"] == "extra_forbidden":
-            text = UNKNOWN
-        elif fault["type"] == "missing":
-            text = "is missing, and a policy needs it"
+            text = UNKNOWN + _near(str(fault["loc"][-1]))
+        elif fault["type"] == "list_type" and place == "network.destinations":
+            text = "write each of them as a table of its own, below [[network.destinations]]"
+        elif fault["type"] == "string_type" and place.startswith("workspace.inputs"):
+            text = 'put names with a dot into quotes, and give the path of a file: "terms.txt" = "terms.txt"'
         given = fault["input"]
         shown = f" (given: {given!r})" if isinstance(given, (str, int, float, bool)) else ""
         yield f"{place}: {text}{shown}" if place else text
+
+
+def _near(name: str) -> str:
+    parts = [field.annotation for field in Policy.model_fields.values()]
+    inside = [part.model_fields for part in (*parts, Destination) if isinstance(part, type) and issubclass(part, Part)]
+    known = {*Policy.model_fields, *(setting for fields in inside for setting in fields)} - {"path"}
+    near = get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

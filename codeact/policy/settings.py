@@ -151,6 +151,6 @@ class Record(Part):
     """
 
     file: Place | None = None
-    bytes: int = Field(default=1_000_000_000, gt=0)
+    bytes: int = Field(default=1_000_000_000, ge=10_000)
     durable: bool = False
     content: bool = False

@@ -6,6 +6,7 @@ with the reason.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 
 OPTION = "--codeact-policy"
+
+_LOOK_TWICE = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,15 +33,28 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         items.extend(_Walls.from_parent(session, path=Path(path), name="walls").collect())
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what a reviewer of the policy should look at twice."""
+    for weakness in config.stash.get(_LOOK_TWICE, []):
+        terminalreporter.line(f"look twice: {weakness}")
+
+
 class _Walls(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         from codeact.policy import Policy, PolicyError, PolicyWarning  # noqa: PLC0415 - pytest loads every plugin, used or not
         from codeact.walls import WALLS, Site  # noqa: PLC0415 - as above
 
         try:
-            policy = Policy.load(self.path)
-        except (PolicyError, PolicyWarning, OSError) as error:  # a warning is one where pytest makes it one
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PolicyWarning)  # what is weak is said at the end, and no error
+                policy = Policy.load(self.path)
+                policy.check()
+        except PolicyError as error:
             raise pytest.UsageError(str(error)) from None
+        except OSError as error:
+            msg = f"{OPTION}={self.path}: {error.strerror or error}"
+            raise pytest.UsageError(msg) from None
+        self.config.stash[_LOOK_TWICE] = list(policy.weaknesses())
         site = Site(policy)
         for wall in WALLS:
             yield _Wall.from_parent(self, name=f"{wall.number}: {wall.name}", site=site, wall=wall)

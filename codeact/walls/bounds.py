@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from codeact.engines import Kind
+from codeact.memory import resident
 from codeact.result import Result
 from codeact.walls.attacks import ENDLESS, FILLING, FLOOD, HUNGRY, MANY_FILES
 from codeact.walls.model import Broken
@@ -15,6 +16,9 @@ from codeact.walls.rooms import Site
 
 LATE = 2.0
 """Seconds after the limit by which a run must be over on a busy machine."""
+
+LIMITED = ("limit workspace", "limit files", "limit memory", "limit timeout", "limit fuel")
+"""What a program that fills its workspace may meet, by name."""
 
 EVERY = 0.01
 """Seconds between two looks at the size of the process."""
@@ -70,6 +74,7 @@ def quota(site: Site) -> str:
     """The files that came out are the judge, so all of them may."""
     all_leave = site.policy.results.model_copy(update={"file_types": None})
     sandbox = site.sandbox(policy=site.policy.model_copy(update={"results": all_leave}))
+    met: list[str] = []
     for program in (FILLING, MANY_FILES):
         result = sandbox.run(program)
         if result.ok:
@@ -80,9 +85,12 @@ def quota(site: Site) -> str:
             msg = f"{len(result.files):,} files of {held:,} bytes came out; the limits are below"
             raise Broken(msg)
         told = result.error.message if result.error else ""
-        if "limit" not in told:
+        if not any(limit in told for limit in LIMITED):
             msg = f"the workspace was full, and the error does not name the limit: {told[:200]}"
             raise Broken(msg)
+        met.append(told[:100])
+    if not any("limit workspace" in told or "limit files" in told for told in met):
+        return f"another limit was met before the workspace was full: {met[0]}"
     return f"held at {site.limits.workspace:,} bytes and {site.limits.files:,} files, and the limit was named"
 
 
@@ -99,12 +107,15 @@ def _stopped(result: Result, kinds: Collection[Kind]) -> None:
 @contextmanager
 def _growth() -> Iterator[list[int]]:
     """By how much the process has grown, looked at every few milliseconds."""
-    before, over = _resident(), threading.Event()
+    before, over = resident(), threading.Event()
+    if before is None:
+        msg = "the kernel does not tell how large the process is, so nobody has seen it stay small"
+        raise Broken(msg)
     seen = [0]
 
     def look() -> None:
         while not over.wait(EVERY):
-            seen.append(_resident() - before)
+            seen.append((resident() or before) - before)
 
     looking = threading.Thread(target=look, name="codeact-walls", daemon=True)
     looking.start()
@@ -113,12 +124,3 @@ def _growth() -> Iterator[list[int]]:
     finally:
         over.set()
         looking.join()
-
-
-def _resident() -> int:
-    """Bytes of memory that the process holds now; 0 where the kernel does not tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - not a file of anybody's
-            return int(file.read().split()[1]) * 4096
-    except OSError:
-        return 0

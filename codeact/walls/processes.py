@@ -27,9 +27,11 @@ from pathlib import Path
 from codeact import EngineUnavailable, Sandbox
 from codeact.audit import Audit
 from codeact.policy import Policy
+class Nowhere:
+    def write(self, event): pass
 policy = Policy.model_validate_json({policy!r}, strict=False).model_copy(update={{"path": {path}}})
 try:
-    sandbox = Sandbox.from_policy(policy, audit=Audit([]))
+    sandbox = Sandbox.from_policy(policy, audit=Audit([Nowhere()]))
 except EngineUnavailable:
     sys.exit(77)
 sys.exit(78 if sandbox.run("1").ok else 79)

@@ -34,6 +34,7 @@ def document(policy: Policy, verdicts: Sequence[Verdict]) -> dict[str, object]:
     return {
         "policy": policy.model_dump(mode="json"),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "look_twice": list(policy.weaknesses()),
         "holds": all(verdict.outcome != "broken" for verdict in verdicts),
         "walls": [asdict(verdict) for verdict in verdicts],
     }

@@ -74,13 +74,11 @@ class Site:
 
         return self._make(policy or self.policy, [witness, *extra], Audit([self.record]))
 
-    def attack(
-        self, programs: Iterable[str], places: Mapping[str, object], files: Mapping[str, bytes] | None = None
-    ) -> Record:
+    def attack(self, programs: Iterable[str], places: Mapping[str, object]) -> Record:
         """Run every program in a fresh world, and give the record of it."""
         sandbox = self.sandbox()
         for program in programs:
-            self.record.results.append(sandbox.run(filled(program, places), files=files or {}))
+            self.record.results.append(sandbox.run(filled(program, places)))
         return self.record
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from codeact.walls import bounds, files, network, others, processes
 from codeact.walls.model import Absent, Broken, Outcome, Verdict, Wall
@@ -29,18 +29,14 @@ WALLS = (
 )
 
 
-def examine(
-    site: Site, walls: Iterable[Wall] = WALLS, begin: Callable[[Wall], object] = lambda _: None
-) -> Iterator[Verdict]:
+def examine(site: Site, walls: Iterable[Wall] = WALLS) -> Iterator[Verdict]:
     """Attack walls, one after the other.
 
     Args:
         site: the deployment.
         walls: which ones.
-        begin: told of each before it is attacked, which takes seconds.
     """
     for wall in walls:
-        begin(wall)
         begun = time.monotonic()
         outcome: Outcome = "holds"
         with fresh(site):

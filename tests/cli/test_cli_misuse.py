@@ -27,12 +27,16 @@ MISUSES = [
     (["run", "-c", "1", "--tools", "no.such:x"], "codeact: --tools no.such:x: no.such cannot be imported: "),
     (["run", "-c", "1", "--file", "none.csv"], "codeact: --file none.csv: No such file or directory"),
     (["run", "-c", "1", "--file", "../up=latin.py"], "codeact: --file: files['../up']: it leads upwards"),
-    (["run", "-c", "1", "--policy", "none.toml"], "codeact: FILE none.toml: No such file or directory"),
+    (["run", "-c", "1", "--policy", "none.toml"], "codeact: --policy none.toml: No such file or directory"),
     (
         ["run", "-c", "1", "--policy", "p.toml", "--engine", "wasm"],
         "codeact: --engine wasm: --policy p.toml says which",
     ),
     (["run", "-c", "1", "--policy", "p.toml", "--timeout", "1"], "codeact: --timeout 1: --policy p.toml says which"),
+    (
+        ["run", "-c", "1", "--file", "a=latin.py", "--file", "a=latin.py"],
+        "codeact: --file a=latin.py: a was given twice",
+    ),
     (["run", "-c", "open('a', 'w').close()", "--save", "latin.py"], "codeact: --save latin.py: File exists"),
     (["demo", "--engine", "wsm"], "codeact: --engine wsm: no such engine"),
     (["demo", "--engine", "wasm", "--seed", "x"], "codeact: --seed x: expected a whole number"),

@@ -436,5 +436,7 @@ def test_rules_that_are_none(rule: dict[str, Any], told: str) -> None:
 
 
 def test_the_model_is_told_where_it_may_go() -> None:
-    made = http_tool([Allow("https://api.test", path="/v1/*", account="support")])
+    made = http_tool(
+        [Allow("https://api.test", path="/v1/*", account="support")], credential=lambda _rule: {"authorization": KEY}
+    )
     assert "- GET/HEAD https://api.test/v1/* (account='support')" in made.doc

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from codeact.memory import resident
 from tests.fuzz.canaries import environment
 from tests.fuzz.targets import TARGETS, Target
 
@@ -69,7 +70,10 @@ def _fuzz(targets: list[Target], number: int, until: float, most: int) -> int:
             return 1
         tried += count
         passed = time.monotonic() - began
-        print(f"{passed:7.0f} s  {tried:9,} inputs  {_resident():6.0f} MB  seed {number}  {target.name}", flush=True)
+        print(
+            f"{passed:7.0f} s  {tried:9,} inputs  {(resident() or 0) / 1e6:6.0f} MB  seed {number}  {target.name}",
+            flush=True,
+        )
         number += 1
     LAST.unlink(missing_ok=True)
     return 0
@@ -107,15 +111,6 @@ def _round(target: Target, number: int, count: int, until: float) -> bool:
         traceback.print_exc()
         return False
     return True
-
-
-def _resident() -> float:
-    """Megabytes that the process holds; 0 where the kernel does not tell."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except OSError:
-        return 0.0
-    return pages * 4096 / 1e6
 
 
 if __name__ == "__main__":

@@ -431,6 +431,9 @@ GROWING = {
     "in place in an object": "class A: pass\nb = A()\nb.a = a\nb.a += iter(a)",
     "in place by a function": "import operator\noperator.iadd(a, iter(a))",
     "in place by its name": "a.__iadd__(iter(a))",
+    "extend by a class of its own": "class C:\n    def __iter__(self): return iter(a)\na.extend(C())",
+    "extend by items of its own": "class C:\n    __getitem__ = a.__getitem__\na.extend(C())",
+    "in place by a class of its own": "class C:\n    def __iter__(self): return iter(a)\na += C()",
     "in place by what a number makes": "class X:\n    def __mul__(self, n): return iter(a)\na += X() * 2",
 }
 

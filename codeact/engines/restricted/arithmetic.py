@@ -140,7 +140,7 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
     }
 
 
-def make_judges(sizes: Sizes, text: Text, charged: Callable[[Any], Any]) -> dict[str, Callable[..., Any]]:  # noqa: C901 - a table of closures
+def make_judges(sizes: Sizes, text: Text, items_of: Callable[[Any], Any]) -> dict[str, Callable[..., Any]]:  # noqa: C901 - a table of closures
     """The same for operators that are called by the names of their methods.
 
     Each is given the call to make, the object, and the arguments of the call.
@@ -184,7 +184,7 @@ def make_judges(sizes: Sizes, text: Text, charged: Callable[[Any], Any]) -> dict
         return call(b)
 
     def grown(call: Any, a: Any, b: Any) -> Any:
-        return total(call, a, charged(b) if isinstance(a, list) else b)
+        return total(call, a, items_of(b) if isinstance(a, list) else b)
 
     def compared(call: Any, a: Any, *args: Any) -> Any:
         if type(a) not in SCALARS:

@@ -24,7 +24,7 @@ from codeact.engines.restricted.rewriter import Violation
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.spare import LARGE, give_back
 from codeact.engines.restricted.world import World
-from codeact.limits import Limits
+from codeact.limits import FUEL, Limits
 from codeact.values import Uncrossable, from_guest
 from codeact.workers import workers
 from wasm_runtime.guest.faults import describe
@@ -41,7 +41,7 @@ class RestrictedEngine:
     """Runs programs in the host's own interpreter; see the package for what that means."""
 
     name = "restricted"
-    default_fuel = 50_000_000
+    default_fuel = FUEL["restricted"]
 
     def open(self, faces: tuple[Face, ...], limits: Limits) -> RestrictedInstance:
         """Make a fresh world."""

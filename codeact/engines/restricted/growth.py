@@ -1,7 +1,8 @@
 """What a list grows by: an iterator may run through the very list that grows, and never come to its end.
 
 `rows.extend(iter(rows))` and `rows += enumerate(rows)` are one C call that ticks nowhere, with the interpreter's lock
-held. So what extends a list is charged item by item where it is an iterator.
+held. So what extends a list is charged item by item. Where it is not known whether it is a list that grows (`row.cells
++= x`), only the interpreter's own iterators are.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ def make_growth(world: World, sizes: Sizes) -> dict[str, Callable[..., Any]]:
             return items
         return meter.charged(items)
 
+    def items_of(items: Any) -> Any:
+        return items if type(items) in _WHOLE else meter.charged(iter(items))
+
     def iadd(a: Any, b: Any) -> Any:
         sizes.sum(a, b)
-        a += charged(b) if isinstance(a, list) else b
+        a += items_of(b) if isinstance(a, list) else b
         return a
 
     def extending(method: Any) -> Any:
@@ -39,8 +43,8 @@ def make_growth(world: World, sizes: Sizes) -> dict[str, Callable[..., Any]]:
             return method
 
         def extend(*args: Any) -> Any:
-            return method(*args[:-1], *map(charged, args[-1:]))
+            return method(*args[:-1], *map(items_of, args[-1:]))
 
         return extend
 
-    return {".charged": charged, ".iadd": iadd, ".extending": extending}
+    return {".charged": charged, ".items_of": items_of, ".iadd": iadd, ".extending": extending}

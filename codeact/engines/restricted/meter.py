@@ -307,6 +307,14 @@ class Growth:
         )
 
 
+def _after_fork() -> None:
+    Growth._active, Growth._lock = 0, threading.Lock()  # noqa: SLF001 - the runs that were under way are not in the child
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -378,8 +386,9 @@ class Watchdog:
         if self._thread is None:
             with self._lock:
                 if self._thread is None:
-                    self._thread = threading.Thread(target=self._serve, name="codeact-watchdog", daemon=True)
-                    self._thread.start()
+                    thread = threading.Thread(target=self._serve, name="codeact-watchdog", daemon=True)
+                    thread.start()
+                    self._thread = thread
         if not self._wake.is_set():
             self._wake.set()
 

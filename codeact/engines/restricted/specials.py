@@ -52,7 +52,7 @@ def make_specials(  # noqa: C901, PLR0915 - a table of closures
 ) -> Callable[[Any, str], Any]:
     """The guard that reads special names; `fields` and `checked_name` as in `members`."""
     own, owns = world.own, world.owns
-    judges = make_judges(sizes, text, make_growth(world, sizes)[".charged"])
+    judges = make_judges(sizes, text, make_growth(world, sizes)[".items_of"])
 
     def deny(target: Any, name: str) -> NoReturn:
         msg = f"the attribute {name} of {noun(target)} cannot be used: {refusal(name).told()}"
