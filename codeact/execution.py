@@ -152,7 +152,7 @@ class Execution:
         self._files = task.files
         self._place = place
         self._id = fresh(b"run", 16).hex()
-        self._trail = replace(place.trail if place else Trail(grant.audit), run=self._id)
+        self._trail = replace(place.trail if place else Trail(grant.audit, tenant=task.tenant), run=self._id)
         self._started = time.monotonic()
         self._deadline = Deadline.of(grant.limits, place.until if place else math.inf)
         self.door = Door(grant.tools, grant.limits, self._deadline, portal, self._trail)

@@ -41,20 +41,23 @@ class Grant:
     inputs: Mapping[str, bytes] = field(default_factory=dict)
     audit: Audit | None = None
 
-    def task(self, source: object, files: object) -> Task:
+    def task(self, source: object, files: object, tenant: object = None) -> Task:
         """What a host asks for.
 
         Raises:
-            TypeError: the source is no string, or the files are no mapping of paths to contents.
+            TypeError: the source or the tenant is no string, or the files are no mapping of paths to contents.
             ValueError: a path of a file does not lead to a place in the workspace, or they do not fit.
         """
         if not isinstance(source, str):
             msg = f"code: expected the program as a str, got {type(source).__name__}"
             raise TypeError(msg)
+        if tenant is not None and not isinstance(tenant, str):
+            msg = f"tenant={tenant!r:.200}: expected a str"
+            raise TypeError(msg)
         found = checked("files", files, self.limits)
         if self.inputs and found:
             checked_together(self.inputs, found, self.limits)
-        return Task(str.__str__(source), found)
+        return Task(str.__str__(source), found, tenant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,12 @@ class Task:
     Attributes:
         source: the program's text.
         files: what it finds in its workspace: contents by path.
+        tenant: whose it is, where it is not a session's.
     """
 
     source: str
     files: Mapping[str, bytes] = field(default_factory=dict)
+    tenant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

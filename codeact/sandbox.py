@@ -145,35 +145,39 @@ class Sandbox:
         """The name of the engine."""
         return self._grant.engine.name
 
-    def run(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
+    def run(self, code: str, *, files: Mapping[str, Content] | None = None, tenant: str | None = None) -> Result:
         """Run a program and wait for its result, no longer than the limit `timeout`.
 
         Args:
             code: the text the model wrote.
             files: what it finds in its workspace: contents by path, such as `{"data/in.csv": b"…"}`. A str becomes
                 UTF-8. They are copied; what the program does to them is in `Result.files`.
+            tenant: whose run it is, for the audit.
 
         Raises:
             TypeError: `code` is no string, or `files` is no mapping of paths to contents.
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
-        return complete(self._grant, self._grant.task(code, files)).result
+        return complete(self._grant, self._grant.task(code, files, tenant)).result
 
-    async def run_async(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
+    async def run_async(
+        self, code: str, *, files: Mapping[str, Content] | None = None, tenant: str | None = None
+    ) -> Result:
         """Run a program without holding the event loop; async tools run on this loop.
 
-        Cancelling it stops the guest.
+        Cancelling it stops the guest. The sinks of an audit are called on the loop, at the beginning and the end.
 
         Args:
             code: the text the model wrote.
             files: what it finds in its workspace; see `run`.
+            tenant: whose run it is, for the audit.
 
         Raises:
             TypeError: `code` is no string, or `files` is no mapping of paths to contents.
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
         """
-        return (await complete_async(self._grant, self._grant.task(code, files))).result
+        return (await complete_async(self._grant, self._grant.task(code, files, tenant))).result
 
     def session(self, *, tenant: str | None = None, history: Iterable[Turn] = ()) -> Session:
         """One world for many programs: what one leaves behind, the next one finds.

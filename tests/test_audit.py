@@ -52,6 +52,20 @@ class TestJsonLines:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert len(lines(path)) == 2
 
+    @pytest.mark.parametrize("gone", ["moved", "removed"])
+    def test_a_file_that_is_gone_is_made_anew(self, tmp_path: Path, gone: str) -> None:
+        path = tmp_path / "audit.jsonl"
+        trail = Trail(Audit([JsonLines(path)]))
+        trail.emit("session_open", {})
+        if gone == "moved":
+            path.rename(tmp_path / "audit.1.jsonl")
+        else:
+            path.unlink()
+        trail.emit("session_close", {})
+        assert [line["event"] for line in lines(path)] == ["session_close"]
+        if gone == "moved":
+            assert [line["event"] for line in lines(tmp_path / "audit.1.jsonl")] == ["session_open"]
+
     def test_a_link_is_not_followed(self, tmp_path: Path) -> None:
         (tmp_path / "audit.jsonl").symlink_to(tmp_path / "elsewhere")
         with pytest.raises(OSError, match="symbolic links"):

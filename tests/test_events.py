@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from codeact import Limits, Sandbox, tool
 from codeact.audit import Audit, Event, Unrecorded, trail
+from codeact.audit.files import JsonLines
 from codeact.audit.telemetry import OpenTelemetry
 from codeact.calls import Door
 
@@ -117,6 +118,17 @@ def test_a_run_and_its_calls_are_on_record_in_order(engine: str) -> None:
     assert ended["memory"] == result.usage.memory
     assert closed["reason"] == "closed"
     assert closed["runs"] == 1
+
+
+def test_a_single_run_has_a_tenant_too(engine: str) -> None:
+    kept = Kept()
+    sandbox = made(engine, kept)
+    sandbox.run("tools.charge('1')", tenant="acme")
+    asyncio.run(sandbox.run_async("1", tenant="other"))
+    assert [event.tenant for event in kept.events] == ["acme"] * 3 + ["other"] * 2
+    assert {event.session for event in kept.events} == {None}
+    with pytest.raises(TypeError, match="tenant=3: expected a str"):
+        sandbox.run("1", tenant=3)  # type: ignore[arg-type]
 
 
 def test_secrets_are_digests_unless_content_is_asked_for(engine: str) -> None:

@@ -7,6 +7,7 @@ import os
 import stat
 import time
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 from codeact.audit import Event
@@ -26,8 +27,12 @@ class JsonLines:
 
     A line is written by one call of the operating system before the event counts as recorded, so that a killed
     process loses none, and processes may share the file. What a failing machine loses, `durable` says. A line that a
-    full disk has cut is left as it is, and the next one begins on its own.
+    full disk has cut is left as it is, and the next one begins on its own. A file that has been moved or removed, as
+    logs are when they are rotated, is made anew.
     """
+
+    _file: int
+    _close: Callable[[], object]
 
     def __init__(self, path: str | os.PathLike[str], *, limit: int | None = None, durable: bool = False) -> None:
         """Open the file, or make it.
@@ -51,13 +56,7 @@ class JsonLines:
         self.path = Path(path)
         self._limit = limit
         self._durable = durable
-        flags = os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # whoever can put a link there gets no log
-        try:
-            self._file = os.open(self.path, os.O_RDWR | flags, OWNER_ONLY)
-        except PermissionError:  # one that may be written to and not read; so a line that was cut cannot be seen
-            self._file = os.open(self.path, os.O_WRONLY | flags, OWNER_ONLY)
-        self._close = weakref.finalize(self, os.close, self._file)
-        self._close.atexit = False  # what happens while the process ends goes on record too
+        self._open()
 
     def write(self, event: Event) -> None:
         """Append an event.
@@ -68,7 +67,11 @@ class JsonLines:
         """
         line = json.dumps(event.to_dict(), separators=(",", ":")).encode() + b"\n"
         held = os.fstat(self._file)
-        if self._limit is not None and held.st_size + len(line) > self._limit:
+        if not self._is_there(held):
+            self.close()
+            self._open()
+            held = os.fstat(self._file)
+        if self._limit is not None and held.st_size + len(line) >= self._limit:
             msg = f"{self.path} may hold {self._limit:,} bytes (limit of the log): rotate it, or raise the limit"
             raise LogFull(msg)
         if stat.S_ISREG(held.st_mode) and self._is_cut():
@@ -84,6 +87,22 @@ class JsonLines:
         """Close the file. Harmless when called twice."""
         self._close()
         self._file = -1
+
+    def _open(self) -> None:
+        flags = os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW  # whoever can put a link there gets no log
+        try:
+            self._file = os.open(self.path, os.O_RDWR | flags, OWNER_ONLY)
+        except PermissionError:  # one that may be written to and not read; so a line that was cut cannot be seen
+            self._file = os.open(self.path, os.O_WRONLY | flags, OWNER_ONLY)
+        self._close = finalizer = weakref.finalize(self, os.close, self._file)
+        finalizer.atexit = False  # what happens while the process ends goes on record too
+
+    def _is_there(self, held: os.stat_result) -> bool:
+        """Whether the file is still where it was opened: it may have been rotated, or removed."""
+        try:
+            return os.path.samestat(held, self.path.stat())
+        except OSError:
+            return False
 
     def _is_cut(self) -> bool:
         """Whether the last line is not whole, whoever began it: this process, an earlier one or another."""
