@@ -124,7 +124,7 @@ def demo(
 
 
 app.command(epilog=programs.EXAMPLES, short_help="Run one program and show its result.")(programs.run)
-app.command(epilog=policies.WALLS, short_help="Attack the walls of a policy and say which hold.")(policies.walls)
+app.command(epilog=policies.ATTACKS, short_help="Attack the walls of a policy and say which hold.")(policies.walls)
 app.add_typer(policies.policy, name="policy", short_help="Look at a policy.")
 
 

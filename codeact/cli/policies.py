@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from codeact.policy import Policy
     from codeact.walls import Verdict, Wall
 
-WALLS = """Examples:
+ATTACKS = """Examples:
 
 \b
   codeact walls policy.toml
@@ -130,11 +130,11 @@ def load(file: Path, option: str = "FILE", *, quiet: bool = False) -> Policy:
 
 
 def _chosen(numbers: Sequence[int] | None) -> tuple[Wall, ...]:
-    from codeact.walls import WALLS as ALL  # noqa: PLC0415 - see the package's docstring
+    from codeact.walls import WALLS  # noqa: PLC0415 - see the package's docstring
 
     if not numbers:
-        return ALL
-    unknown = [number for number in numbers if not 1 <= number <= len(ALL)]
+        return WALLS
+    unknown = [number for number in numbers if not 1 <= number <= len(WALLS)]
     if unknown:
-        refuse(f"--only {unknown[0]}: there are walls 1 to {len(ALL)}")
-    return tuple(wall for wall in ALL if wall.number in numbers)
+        refuse(f"--only {unknown[0]}: there are walls 1 to {len(WALLS)}")
+    return tuple(wall for wall in WALLS if wall.number in numbers)

@@ -128,7 +128,7 @@ class Client:
             if onward is None:
                 return response
             repeated = response.status in _REPEATED
-            with _told(request.method, request.account):
+            with _refusals(request.method, request.account):
                 target = parse(urljoin(request.target.url, onward))
             request = Request(
                 request.method if repeated or request.method == "HEAD" else "GET",
@@ -329,7 +329,7 @@ def http_tool(  # noqa: PLR0913 - named settings, each with a default
         json: Any = None,
         account: str | None = None,
     ) -> Response:
-        with _told(method, account):
+        with _refusals(method, account):
             request = _request(method, url, params, headers, json, account)
         return await client.send(request)
 
@@ -339,7 +339,7 @@ def http_tool(  # noqa: PLR0913 - named settings, each with a default
 
 
 @contextmanager
-def _told(method: str, account: str | None) -> Iterator[None]:
+def _refusals(method: str, account: str | None) -> Iterator[None]:
     """Put a request on record that is refused before anything is known of where it would go."""
     try:
         yield

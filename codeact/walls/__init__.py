@@ -6,7 +6,7 @@ nothing.
 """
 
 from codeact.walls.model import Outcome, Verdict, Wall
-from codeact.walls.rooms import Site
+from codeact.walls.site import Site
 from codeact.walls.table import WALLS, examine
 
 __all__ = ["WALLS", "Outcome", "Site", "Verdict", "Wall", "examine"]

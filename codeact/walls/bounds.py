@@ -12,7 +12,7 @@ from codeact.memory import resident
 from codeact.result import Result
 from codeact.walls.attacks import ENDLESS, FILLING, FLOOD, HUNGRY, MANY_FILES
 from codeact.walls.model import Broken
-from codeact.walls.rooms import Site
+from codeact.walls.site import Site
 
 LATE = 2.0
 """Seconds after the limit by which a run must be over on a busy machine."""
@@ -61,7 +61,7 @@ def flood(site: Site) -> str:
         msg = f"{len(result.stdout):,} characters came out, and the limit is {site.limits.output:,}"
         raise Broken(msg)
     # Where much may be printed in little time, another limit is met first.
-    _stopped(result, {"output", "timeout", "fuel"})
+    _stopped(result, {"output", "timeout", "fuel", "memory"})
     if result.error is not None and result.error.kind != "output":
         return f"stopped by {result.error.kind} after {len(result.stdout):,} characters (limit output={site.limits.output:,})"
     if not result.truncated:

@@ -9,7 +9,7 @@ from pathlib import Path
 import codeact
 from codeact.walls.attacks import CHANGING, LISTING, READING, WRITING
 from codeact.walls.model import Broken
-from codeact.walls.rooms import Site, canary, filled
+from codeact.walls.site import Site, canary, filled
 
 ROOM = 4096
 """Bytes for one more input, and for what is written beside it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from codeact.walls.rooms import Site
+    from codeact.walls.site import Site
 
 Outcome = Literal["holds", "broken", "not applicable"]
 """`not applicable` is only for what the policy itself says there is none of."""

@@ -14,7 +14,7 @@ from codeact.policy.settings import Destination
 from codeact.tools import Tool
 from codeact.walls.attacks import CONNECTING, LOOKING_UP
 from codeact.walls.model import Absent, Broken
-from codeact.walls.rooms import Site, canary
+from codeact.walls.site import Site, canary
 
 NONE = "the policy names no destinations"
 PUBLIC = "93.184.216.34"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from codeact.walls.attacks import SECRETS, SPAWNING
 from codeact.walls.model import Broken
-from codeact.walls.rooms import Site, canary
+from codeact.walls.site import Site, canary
 
 VARIABLE = "CODEACT_CANARY_SECRET"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 
-from codeact.walls import bounds, files, network, others, processes
+from codeact.walls import bounds, files, network, processes, sessions
 from codeact.walls.model import Absent, Broken, Outcome, Verdict, Wall
-from codeact.walls.rooms import Site, fresh
+from codeact.walls.site import Site, fresh
 
 WALLS = (
     Wall(1, "a file of the host's cannot be read", files.canary_file),
@@ -21,8 +21,8 @@ WALLS = (
     Wall(9, "an endless loop is stopped and the limit named", bounds.endless),
     Wall(10, "a memory bomb is stopped and the limit named", bounds.memory),
     Wall(11, "no process, thread or fork", processes.spawning),
-    Wall(12, "nothing of an earlier session is left", others.earlier),
-    Wall(13, "another tenant's data is out of reach", others.tenants),
+    Wall(12, "nothing of an earlier session is left", sessions.earlier),
+    Wall(13, "another tenant's data is out of reach", sessions.tenants),
     Wall(14, "a flood of output is cut and announced", bounds.flood),
     Wall(15, "the quota of the workspace holds", bounds.quota),
     Wall(16, "with the boundary broken nothing starts", processes.no_boundary),

@@ -130,7 +130,7 @@ def check_room(messages: Sequence[tuple[Any, ...]]) -> None:
         stopped = room.stopped()
     finally:
         door.close()
-        portal.join()
+        portal.join(0.2)
     receipts = door.calls
     counted = len(receipts) + (1 if door.stop and door.stop.kind == "calls" else 0)
     assert counted == sent if not stopped else counted <= sent, "a call that was not counted"
@@ -282,5 +282,5 @@ def check_call(call: tuple[str, tuple[object, ...], dict[str, object]]) -> None:
         door.wait(0.0)
     finally:
         door.close()
-        portal.join()
+        portal.join(0.2)
     assert len(door.calls) == 2

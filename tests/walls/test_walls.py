@@ -289,7 +289,8 @@ def elsewhere_too(self: Policy, credential: Any = None, **settings: Any) -> Any:
 
 def unpaid(self: Policy, credential: Any = None, **settings: Any) -> Any:
     del credential
-    return http_tool([place.rule() for place in self.network.destinations], **settings)
+    rules = [place.rule() for place in self.network.destinations]
+    return http_tool(rules, credential=lambda _rule: {"x-other": "something"}, **settings)
 
 
 def deeper(self: Policy, credential: Any = None, **settings: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import Any
 
 from codeact.engines.restricted.arithmetic import FLOATS, NUMBERS, SCALARS, make_operators
 from codeact.engines.restricted.classes import make_classes
+from codeact.engines.restricted.extending import make_extending
 from codeact.engines.restricted.groups import make_groups
-from codeact.engines.restricted.growth import make_growth
 from codeact.engines.restricted.members import make_members
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.text import Text
@@ -24,7 +24,7 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
     """The guards of one world, by the names that the policy calls them."""
     return {
         **make_operators(sizes, text),
-        **make_growth(world, sizes),
+        **make_extending(world, sizes),
         **make_members(world, sizes, text),
         **make_classes(world),
         **make_groups(world.meter.tick),

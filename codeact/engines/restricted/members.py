@@ -10,7 +10,7 @@ from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodT
 from typing import Any, NoReturn
 
 from codeact.engines.restricted.classes import is_plain_repr, noun
-from codeact.engines.restricted.growth import make_growth
+from codeact.engines.restricted.extending import make_extending
 from codeact.engines.restricted.hosted import make_hosted
 from codeact.engines.restricted.kinds import CLASS_DICT, Type
 from codeact.engines.restricted.names import (
@@ -52,7 +52,7 @@ def make_members(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:  # n
     own = world.own
     owns = world.owns
     hosted = make_hosted(world)
-    extending = make_growth(world, sizes)[".extending"]
+    extending = make_extending(world, sizes)[".extending"]
 
     # --- reading ---------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from codeact.engines.restricted.arithmetic import make_judges
 from codeact.engines.restricted.classes import noun
-from codeact.engines.restricted.growth import make_growth
+from codeact.engines.restricted.extending import make_extending
 from codeact.engines.restricted.kinds import CLASS_DICT, MRO, Type
 from codeact.engines.restricted.names import OPERATIONS, TELLING
 from codeact.engines.restricted.refusals import refusal
@@ -52,7 +52,7 @@ def make_specials(  # noqa: C901, PLR0915 - a table of closures
 ) -> Callable[[Any, str], Any]:
     """The guard that reads special names; `fields` and `checked_name` as in `members`."""
     own, owns = world.own, world.owns
-    judges = make_judges(sizes, text, make_growth(world, sizes)[".items_of"])
+    judges = make_judges(sizes, text, make_extending(world, sizes)[".items_of"])
 
     def deny(target: Any, name: str) -> NoReturn:
         msg = f"the attribute {name} of {noun(target)} cannot be used: {refusal(name).told()}"

@@ -19,7 +19,7 @@ _WHOLE = SCALARS | {list, tuple, dict, set, frozenset}
 """Types of what has an end by itself, told apart first."""
 
 
-def make_growth(world: World, sizes: Sizes) -> dict[str, Callable[..., Any]]:
+def make_extending(world: World, sizes: Sizes) -> dict[str, Callable[..., Any]]:
     """The guards of what grows in place."""
     meter, own = world.meter, world.own
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from codeact.session import Session
 from codeact.walls.attacks import FINDING, LEAVING
 from codeact.walls.model import Broken
-from codeact.walls.rooms import Site, canary, filled
+from codeact.walls.site import Site, canary, filled
 
 
 def earlier(site: Site) -> str:
