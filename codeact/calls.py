@@ -14,13 +14,13 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from codeact import excerpts
-from codeact.audit import SILENT, Trail, Unrecorded
+from codeact.audit import SILENT, Trail, Unrecorded, events
 from codeact.engines import Answer, Fault, Refusal, Reply, Stop
 from codeact.grant import Deadline
 from codeact.limits import Limits
 from codeact.pending import Arguments, Pending
 from codeact.portal import Portal
-from codeact.result import Call, State
+from codeact.result import DIGITS, Call, State
 from codeact.tools import BadArguments, Tool, Toolset
 from codeact.values import Uncrossable, digest_of, from_host
 from codeact.work import Work, told
@@ -28,9 +28,6 @@ from codeact.workers import workers
 from wasm_runtime.guest.names import shortened, unknown_tool
 
 log = logging.getLogger("codeact")
-
-DIGITS = 16
-"""Hexadecimal digits of a digest that a receipt shows."""
 
 NAMED = 3
 """Names of tools that an error lists."""
@@ -94,13 +91,8 @@ class Door:
             kwargs: keyword arguments, plain values.
         """
         try:
-            call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS], (args, kwargs))
-            if isinstance(call, Stop):
-                return call
-            work = self._bound(name, args, kwargs)
-            if isinstance(work, Refusal):
-                return self._settle(call, "refused", work)
-            return self._settle(call, *self._outcome(call, work, lambda: self._perform(call, work)))
+            entered = self._enter(name, args, kwargs)
+            return self._answered(*entered) if isinstance(entered, tuple) else entered
         except BaseException as error:  # noqa: BLE001 - a guest must never see our own frames
             return self.end(_broken(error))
 
@@ -112,14 +104,12 @@ class Door:
             it was refused, or the tool is not async.
         """
         try:
-            call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS], (args, kwargs))
-            if isinstance(call, Stop):
-                return call
-            work = self._bound(name, args, kwargs)
-            if isinstance(work, Refusal):
-                return self._settle(call, "refused", work)
+            entered = self._enter(name, args, kwargs)
+            if not isinstance(entered, tuple):
+                return entered
+            call, work = entered
             if not work.tool.is_async:
-                return self._settle(call, *self._outcome(call, work, lambda: self._perform(call, work)))
+                return self._answered(call, work)
             if len(self._submitted) >= self._limits.concurrency:
                 return self._settle(call, "refused", _too_many_at_once(self._limits.concurrency))
             return self._follow(call, work)
@@ -221,6 +211,18 @@ class Door:
                 return call
         return self.end(_too_many(self._limits.calls))
 
+    def _enter(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[Pending, Work] | Reply:
+        """Begin a call, and see that it fits a tool; otherwise what is answered at once."""
+        call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS], (args, kwargs))
+        if isinstance(call, Stop):
+            return call
+        work = self._bound(name, args, kwargs)
+        return self._settle(call, "refused", work) if isinstance(work, Refusal) else (call, work)
+
+    def _answered(self, call: Pending, work: Work) -> Reply:
+        """Carry a call out while the guest stands still, and answer it."""
+        return self._settle(call, *self._outcome(call, work, lambda: self._perform(call, work)))
+
     def _settle(self, call: Pending, state: State, reply: Reply) -> Reply:
         with self._telling:
             with self._lock:
@@ -239,20 +241,13 @@ class Door:
 
     def _tell(self, call: Pending, receipt: Call, reply: Reply | None) -> None:
         """Put a call on record; where that fails the run ends."""
-        if self._trail.audit is None:
-            return
-        from codeact.audit import events  # noqa: PLC0415 - only where somebody listens
+        fault = events.recorded(events.call, self._trail, receipt, reply, call.said)
+        if fault is not None:
+            self._end_unrecorded(fault)
 
-        try:
-            events.call(self._trail, receipt, reply, call.said)
-        except Unrecorded as error:
-            self._unrecorded(error)
-
-    def _unrecorded(self, error: Unrecorded) -> Stop:
-        from codeact.audit import events  # noqa: PLC0415 - as above
-
-        self.unrecorded = events.unrecorded(error)
-        return self.end(self.unrecorded)
+    def _end_unrecorded(self, fault: Fault) -> Stop:
+        self.unrecorded = fault
+        return self.end(fault)
 
     def _bound(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Work | Refusal:
         tool = self._tools.get(name)
@@ -300,7 +295,7 @@ class Door:
             whose = " (limit call_timeout)" if work.tool.timeout is None else ""
             return "unfinished", Refusal("ToolError", f"{work.written()} did not answer within {allowed:g} s{whose}")
         except Unrecorded as error:
-            return "failed", self._unrecorded(error)
+            return "failed", self._end_unrecorded(events.unrecorded(error))
         except Uncrossable as error:
             return "failed", Refusal("ToolError", f"{work.written()} gave what cannot cross into the sandbox: {error}")
         except CancelledError:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from codeact.audit import Trail, trail
+from codeact.audit import Trail, events, trail
 from codeact.calls import Door
 from codeact.engines import Doors, Engine, Fault, Instance, Outcome, Program
 from codeact.entropy import fresh
@@ -236,20 +236,12 @@ class Execution:
 
     def _spawned(self) -> Fault | None:
         """Put its beginning on record. Gives why that failed."""
-        if self._trail.audit is None:
-            return None
-        from codeact.audit import events  # noqa: PLC0415 - only where somebody listens
-
         return events.recorded(
             events.spawn, self._trail, self._grant.engine.name, self._reading.written, len(self._files)
         )
 
     def _finished(self, result: Result) -> Fault | None:
         """Put its end on record. Gives why that failed."""
-        if self._trail.audit is None:
-            return None
-        from codeact.audit import events  # noqa: PLC0415 - as above
-
         return events.recorded(events.exit_of, self._trail, result)
 
     def _result(self, outcome: Outcome) -> Result:

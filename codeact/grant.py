@@ -51,13 +51,22 @@ class Grant:
         if not isinstance(source, str):
             msg = f"code: expected the program as a str, got {type(source).__name__}"
             raise TypeError(msg)
-        if tenant is not None and not isinstance(tenant, str):
-            msg = f"tenant={tenant!r:.200}: expected a str"
-            raise TypeError(msg)
         found = checked("files", files, self.limits)
         if self.inputs and found:
             checked_together(self.inputs, found, self.limits)
-        return Task(str.__str__(source), found, tenant)
+        return Task(str.__str__(source), found, checked_tenant(tenant))
+
+
+def checked_tenant(tenant: object) -> str | None:
+    """Whose a run or a session is; None where nobody was named.
+
+    Raises:
+        TypeError: it is no string.
+    """
+    if tenant is None or isinstance(tenant, str):
+        return tenant
+    msg = f"tenant={tenant!r:.200}: expected a str"
+    raise TypeError(msg)
 
 
 @dataclass(frozen=True, slots=True)

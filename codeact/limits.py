@@ -74,10 +74,13 @@ class Limits:
 FUEL = {"wasm": 100_000_000_000, "restricted": 50_000_000}
 """Units that a run gets by default on each engine."""
 
+DEEPEST = 200
+"""Levels of nesting that a value which crosses may have: what a host can decode, a level being up to two of JSON."""
+
 _MOST = {
     "stack": 1_000_000,  # what CPython takes as a recursion limit, and more than its own stack holds
     "files": 100_000,
-    "value_depth": 200,  # what a host can decode: a level of nesting is up to two levels of JSON
+    "value_depth": DEEPEST,
 }
 _SECONDS = frozenset({"timeout", "call_timeout", "session_idle", "session_lifetime"})
 _OPTIONAL = frozenset({"fuel", "call_timeout"})

@@ -17,6 +17,10 @@ State = Literal["ok", "failed", "refused", "unfinished"]
 `unfinished` was still running when its own time or the run ended, and what it gave later was thrown away."""
 
 
+DIGITS = 16
+"""Hexadecimal digits of a digest that a receipt shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Error:
     """Why a program failed, for the model to mend it.

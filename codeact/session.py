@@ -14,7 +14,7 @@ from codeact.audit import Trail
 from codeact.engines import Doors
 from codeact.execution import Ended, complete, complete_async, refuse_in_a_loop
 from codeact.files import Content, digest_of
-from codeact.grant import Grant, Place, Task
+from codeact.grant import Grant, Place, Task, checked_tenant
 from codeact.lifecycle import Life, Reason, worlds
 from codeact.result import Error, Result, Usage
 from codeact.source import Reading
@@ -72,11 +72,8 @@ class Session:
 
     def __init__(self, grant: Grant, tenant: str | None, history: Iterable[Turn] = ()) -> None:
         """Made by `Sandbox.session`."""
-        if tenant is not None and not isinstance(tenant, str):
-            msg = f"tenant={tenant!r}: expected a str"
-            raise TypeError(msg)
         self.id = uuid.uuid4().hex
-        self.tenant = tenant
+        self.tenant = checked_tenant(tenant)
         self._grant = grant
         self._life = Life(Trail(grant.audit, session=self.id, tenant=tenant), grant.limits)
         self._names: dict[str, None] = {}

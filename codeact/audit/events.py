@@ -7,30 +7,33 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import ParamSpec
+from typing import Concatenate, ParamSpec
 
 from codeact.audit import EventName, Trail, Unrecorded
 from codeact.engines import Answer, Fault, Refusal, Reply
 from codeact.files import digest_of as digest_of_bytes
+from codeact.limits import DEEPEST
 from codeact.pending import Arguments
-from codeact.result import Call, Result
+from codeact.result import DIGITS, Call, Result
 from codeact.values import digest_of, jsonable
 
 log = logging.getLogger("codeact")
 
 Said = ParamSpec("Said")
 
-DIGITS = 16
-"""Hexadecimal digits of a digest in an event, as in a receipt."""
 
-DEEP = 200
-"""Levels of nesting that any value has which has crossed."""
+def recorded(
+    emit: Callable[Concatenate[Trail, Said], None], trail: Trail, *args: Said.args, **kwargs: Said.kwargs
+) -> Fault | None:
+    """Put an event on record, where somebody listens.
 
-
-def recorded(emit: Callable[Said, None], *args: Said.args, **kwargs: Said.kwargs) -> Fault | None:
-    """Put an event on record. Gives why the run that it is about cannot go on, where a sink did not take it."""
+    Returns:
+        Why the run that it is about cannot go on, where a sink did not take it.
+    """
+    if trail.audit is None:
+        return None
     try:
-        emit(*args, **kwargs)
+        emit(trail, *args, **kwargs)
     except Unrecorded as error:
         return unrecorded(error)
     return None
@@ -105,7 +108,7 @@ def call(trail: Trail, receipt: Call, reply: Reply | None, said: Arguments | Non
     }
     name: EventName = "tool_call_denied" if receipt.state == "refused" else "tool_call_executed"
     if isinstance(reply, Answer):
-        data["result_digest"] = digest_of((reply.value,), {}, DEEP)[:DIGITS]
+        data["result_digest"] = digest_of((reply.value,), {}, DEEPEST)[:DIGITS]
     elif isinstance(reply, Refusal):
         data["error"] = reply.type
     if trail.content:

@@ -112,7 +112,7 @@ class Results(Part):
 
     Attributes:
         characters: of the value, and of the output, that a model is shown.
-        file_types: suffixes of files that may leave, such as `.csv`; None for all.
+        file_types: endings of names of files that may leave, such as `.csv`; None for all.
     """
 
     characters: int = Field(default=Limits().shown, gt=0)
@@ -120,11 +120,8 @@ class Results(Part):
 
     @field_validator("file_types")
     @classmethod
-    def _suffixes(cls, given: list[str] | None) -> list[str] | None:
-        for suffix in given or ():
-            if not suffix.startswith(".") or suffix != suffix.lower():
-                msg = f"{suffix!r}: write a suffix with its dot, in lower case, such as '.csv'"
-                raise ValueError(msg)
+    def _endings(cls, given: list[str] | None) -> list[str] | None:
+        Limits(file_types=None if given is None else tuple(given))
         return given
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codeact.policy.settings import Destination
+from codeact.sandbox import Sandbox
 from codeact.tools import Tool
 from codeact.walls.attacks import CONNECTING, LOOKING_UP
 from codeact.walls.model import Absent, Broken
@@ -56,10 +57,12 @@ class Wire:
         )
 
 
-def _first(site: Site) -> Destination:
+def _wired(site: Site) -> tuple[Wire, Sandbox]:
+    """A wire, and a sandbox whose requests come to it."""
     if not site.policy.network.destinations:
         raise Absent(NONE)
-    return site.policy.network.destinations[0]
+    wire = Wire()
+    return wire, site.sandbox([wire.tool(site)])
 
 
 def _example(place: Destination) -> str:
@@ -74,9 +77,7 @@ def _ask(method: str, url: str, account: str | None = None) -> str:
 
 def allowed(site: Site) -> str:
     """Each destination, as the policy names it."""
-    _first(site)
-    wire = Wire()
-    sandbox = site.sandbox([wire.tool(site)])
+    wire, sandbox = _wired(site)
     carried = 0
     for place in site.policy.network.destinations:
         for method in place.methods:
@@ -140,9 +141,7 @@ def elsewhere(site: Site) -> str:
 
 def operations(site: Site) -> str:
     """What the policy does not let anybody do at a destination that it names."""
-    _first(site)
-    wire = Wire()
-    sandbox = site.sandbox([wire.tool(site)])
+    wire, sandbox = _wired(site)
     tried = 0
     for place in site.policy.network.destinations:
         beside = [other for other in site.policy.network.destinations if other.origin.lower() == place.origin.lower()]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,10 +89,3 @@ def filled(program: str, places: Mapping[str, object]) -> str:
 def canary(what: str) -> str:
     """A text that is nowhere else."""
     return f"codeact-canary-{what}-{secrets.token_hex(8)}"
-
-
-@contextmanager
-def fresh(site: Site) -> Iterator[Record]:
-    """Begin a record anew for one wall."""
-    site.record = Record()
-    yield site.record

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from codeact.walls import bounds, files, network, processes, sessions
 from codeact.walls.model import Absent, Broken, Outcome, Verdict, Wall
-from codeact.walls.site import Site, fresh
+from codeact.walls.site import Record, Site
 
 WALLS = (
     Wall(1, "a file of the host's cannot be read", files.canary_file),
@@ -39,13 +39,13 @@ def examine(site: Site, walls: Iterable[Wall] = WALLS) -> Iterator[Verdict]:
     for wall in walls:
         begun = time.monotonic()
         outcome: Outcome = "holds"
-        with fresh(site):
-            try:
-                evidence = wall.check(site)
-            except Absent as absent:
-                outcome, evidence = "not applicable", str(absent)
-            except Broken as broken:
-                outcome, evidence = "broken", str(broken)
-            except Exception as error:  # noqa: BLE001 - a wall that cannot be tested has not been shown to hold
-                outcome, evidence = "broken", f"the test itself failed: {type(error).__name__}: {error}"
+        site.record = Record()
+        try:
+            evidence = wall.check(site)
+        except Absent as absent:
+            outcome, evidence = "not applicable", str(absent)
+        except Broken as broken:
+            outcome, evidence = "broken", str(broken)
+        except Exception as error:  # noqa: BLE001 - a wall that cannot be tested has not been shown to hold
+            outcome, evidence = "broken", f"the test itself failed: {type(error).__name__}: {error}"
         yield Verdict(wall.number, wall.name, outcome, evidence, time.monotonic() - begun)

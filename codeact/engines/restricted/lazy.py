@@ -34,7 +34,7 @@ class _Slots:
     Attributes:
         iterables: those that are run through.
         charged: how many iterables there may be before every step is charged.
-        quick: whether a step calls nothing, and is one of one iterable.
+        quick: whether a step takes the next item of one iterable and calls nothing, so that a tick for each is enough.
     """
 
     iterables: slice
