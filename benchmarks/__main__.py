@@ -1,4 +1,4 @@
-"""Benchmarks of codeact. `latency` measures how long one waits, `soak` whether anything is left behind."""
+"""Benchmarks of codeact: `latency` is how long one waits, `lateness` how late a stop may come, `soak` what is left."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import latency, report, soak
-from benchmarks.measure import machine
+from benchmarks import latency, lateness, report, soak
+from benchmarks.measure import machine, spread
 
 Add = Callable[..., argparse.ArgumentParser]
 
@@ -21,7 +21,7 @@ def main() -> int:
     """Measure what the arguments ask for; gives 1 when a case failed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     suites = parser.add_subparsers(required=True, metavar="SUITE")
-    for suite in (_add_latency(suites.add_parser), _add_soak(suites.add_parser)):
+    for suite in (_add_latency(suites.add_parser), _add_lateness(suites.add_parser), _add_soak(suites.add_parser)):
         suite.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file too")
     chosen = parser.parse_args()
     return int(chosen.measure(parser, chosen))
@@ -32,6 +32,13 @@ def _add_latency(add: Add) -> argparse.ArgumentParser:
     suite.add_argument("--only", default="", metavar="TEXT", help="only the cases with this in their name or engine")
     suite.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
     suite.set_defaults(measure=_latency)
+    return suite
+
+
+def _add_lateness(add: Add) -> argparse.ArgumentParser:
+    suite = add("lateness", help="how long after its timeout a run comes back, whatever its program does")
+    suite.add_argument("--engine", choices=["wasm", "restricted"], default="wasm")
+    suite.set_defaults(measure=_lateness)
     return suite
 
 
@@ -59,6 +66,19 @@ def _latency(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int
     print(f"\n{report.notes(rows)}")
     _write(chosen.json, report.document(found, rows))
     return 1 if any(row.failed for row in rows) else 0
+
+
+def _lateness(_parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
+    found = machine()
+    print(f"{report.facts(found)}\n* engine: {chosen.engine}\n", flush=True)
+    runs, late = lateness.measure(chosen.engine)
+    seen, worst = spread(late), max(late)
+    print(
+        f"of {runs} runs, {seen.n} met their timeout; they came after it by {seen.median * 1e3:.0f} ms (median), "
+        f"{seen.p90 * 1e3:.0f} ms (nine in ten), {worst * 1e3:.0f} ms (the last)"
+    )
+    _write(chosen.json, {"machine": found, "runs": runs, "seconds_late": late})
+    return 0
 
 
 def _soak(_parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:

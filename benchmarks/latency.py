@@ -112,6 +112,13 @@ def _duplicates(rounds: int, *, engine: str) -> list[float]:
     return timed(lambda: _run(sandbox, DUPLICATE_PROGRAM, DUPLICATES), rounds=rounds, warmup=3)
 
 
+def _checked(rounds: int, *, program: str) -> list[float]:
+    checking = Sandbox(TOOLS, engine="restricted", limits=LIMITS, check=True)
+    plain = Sandbox(TOOLS, engine="restricted", limits=LIMITS)
+    own = spread(timed(lambda: plain.run(program), rounds=20, warmup=2)).median
+    return [run - own for run in timed(lambda: checking.run(program), rounds=rounds, warmup=2)]
+
+
 def _python(*arguments: str, **environment: str) -> tuple[str, float]:
     """The output of a new interpreter, and its seconds from start to end."""
     began = time.perf_counter()
@@ -165,6 +172,9 @@ def _cases() -> Iterator[Case]:
     for engine in ("wasm", "restricted"):
         note = "a whole run that finds the 100 duplicates among 1,000 charges, which come from one call"
         yield Case("duplicates among 1,000 charges", engine, "ms", None, note, 50, partial(_duplicates, engine=engine))
+    note = "the same with `check=True`, less a run without"
+    for name, program in (("a check that finds nothing", "1+1"), ("a check that refuses", "tools.increment()")):
+        yield Case(name, "restricted", "ms", None, note, 20, partial(_checked, program=program))
     note = "a new process with an empty cache, from before `import codeact` to the first result"
     yield Case("first result on a machine", "wasm", "s", 20.0, note, 3, _first_compile)
     for engine, target_or_none in (("wasm", 0.5), ("restricted", None)):
