@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeout
 from functools import partial
@@ -18,7 +18,7 @@ from codeact.audit import SILENT, Trail, Unrecorded, events
 from codeact.engines import Answer, Fault, Refusal, Reply, Stop
 from codeact.grant import Deadline
 from codeact.limits import Limits
-from codeact.pending import Arguments, Pending
+from codeact.pending import NOTHING, Arguments, Pending
 from codeact.portal import Portal
 from codeact.result import DIGITS, Call, State
 from codeact.tools import BadArguments, Tool, Toolset
@@ -149,7 +149,7 @@ class Door:
                     return
                 receipt = self._file(call, call.state())
             call.cancel()
-            self._tell(call, receipt, None)
+            self._tell(call, receipt)
 
     def refuse(self, name: str, reason: str) -> Reply:
         """Put a call on record whose arguments could not be read. Never raises."""
@@ -195,17 +195,18 @@ class Door:
                 call.cancel()
             self._done.put(None)
             for call, receipt in left:
-                self._tell(call, receipt, None)
+                self._tell(call, receipt)
 
     def _begin(self, name: str, digest: str, said: Arguments | None = None) -> Pending | Stop:
         stop = self.interrupted()
         if stop is not None:
             return Stop(stop)
+        known = events.arguments(self._trail, said)
         with self._lock:
             if self.stop is not None:
                 return Stop(self.stop)
             self._made += 1
-            call = Pending(self._made, shortened(name), digest, said if self._trail.content else None)
+            call = Pending(self._made, shortened(name), digest, known)
             if call.seq <= self._limits.calls:
                 self._under_way[call.seq] = call
                 return call
@@ -224,13 +225,14 @@ class Door:
         return self._settle(call, *self._outcome(call, work, lambda: self._perform(call, work)))
 
     def _settle(self, call: Pending, state: State, reply: Reply) -> Reply:
+        answer = events.answer(self._trail, reply)  # a large one takes its time, and nobody has to wait for that
         with self._telling:
             with self._lock:
                 self._submitted.pop(call.seq, None)
                 if self._under_way.pop(call.seq, None) is None:  # the door was shut meanwhile, and the receipt written
                     return Stop(self.stop or Fault("host", "RuntimeError", "the run is over"))
                 receipt = self._file(call, state)
-            self._tell(call, receipt, reply)
+            self._tell(call, receipt, answer)
         return reply if self.unrecorded is None else Stop(self.unrecorded)
 
     def _file(self, call: Pending, state: State) -> Call:
@@ -239,9 +241,9 @@ class Door:
         self._spans.append((call.started, call.started + receipt.duration))
         return receipt
 
-    def _tell(self, call: Pending, receipt: Call, reply: Reply | None) -> None:
+    def _tell(self, call: Pending, receipt: Call, answer: Mapping[str, object] = NOTHING) -> None:
         """Put a call on record; where that fails the run ends."""
-        fault = events.recorded(events.call, self._trail, receipt, reply, call.said)
+        fault = events.recorded(events.call, self._trail, receipt, {**call.said, **answer})
         if fault is not None:
             self._end_unrecorded(fault)
 

@@ -75,8 +75,9 @@ def build(fault: Fault, reading: Reading, earlier: Sequence[Reading] | None = No
 
 def _hint(fault: Fault, *, session: bool) -> str | None:
     met = _MET.search(fault.message)
-    if met is not None and met[1] in _MENDING:
-        return _MENDING[met[1]].get(fault.kind)
+    mending = met and _MENDING.get(met[1], {}).get(fault.kind)
+    if mending:
+        return mending
     if fault.kind == "runtime" and fault.type == "NameError":
         return None if session else "define it in this program: a run starts without the names of earlier ones"
     return _HINTS.get(fault.kind)

@@ -215,11 +215,8 @@ class Execution:
         self._finished(self._result(Outcome(fault=fault)))
 
     def ended(self) -> Ended:
-        """The result, or what is known of it when the run is abandoned at its deadline. It ends the run."""
-        stop = self.door.stop
-        self.abandon()
-        reason = stop or Fault("host", "RuntimeError", "the run gave no outcome")
-        outcome = self._outcome or Outcome(fault=reason)
+        """The result, or what is known of it when the run was abandoned at its deadline."""
+        outcome = self._outcome or Outcome(fault=self.door.stop)
         unrecorded = self.door.unrecorded
         result = self._result(outcome) if unrecorded is None else self._withheld(outcome, unrecorded)
         lost = self._finished(result)  # whoever takes it is told of the end, whatever else was not taken

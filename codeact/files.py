@@ -163,8 +163,11 @@ def leaving(files: tuple[File, ...], endings: tuple[str, ...] | None) -> tuple[t
     """
     if endings is None:
         return files, ()
-    may = tuple(file for file in files if file.data is None or file.path.lower().endswith(endings))
-    return may, tuple(file for file in files if file not in may)
+    may: list[File] = []
+    kept: list[File] = []
+    for file in files:
+        (may if file.data is None or file.path.lower().endswith(endings) else kept).append(file)
+    return tuple(may), tuple(kept)
 
 
 def save(files: Iterable[File], directory: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -15,7 +15,7 @@ import time
 from queue import Empty, SimpleQueue
 from typing import Literal
 
-from codeact.audit import Trail, Unrecorded
+from codeact.audit import Trail, Unrecorded, events
 from codeact.engines import Instance
 from codeact.limits import Limits
 from codeact.workers import workers  # noqa: F401 - it must have its handler of forks before this module has its own
@@ -39,7 +39,7 @@ class Life:
         instance: the world; None before the first program, after one that cost the world, and at the end.
         busy: held while a program runs in it.
         over: why it is over; None while it is not.
-        runs: programs that have run.
+        runs: programs that have run; a world made anew from its history counts for one.
         until: when it has met `session_lifetime`, by `time.monotonic`.
     """
 
@@ -113,9 +113,8 @@ class Life:
         if not worlds.forget(self):
             return
         self.over = reason
-        seconds = round(time.monotonic() - self._opened, 3)
         try:
-            self.trail.emit("session_close", {"reason": reason, "runs": self.runs, "seconds": seconds})
+            events.session_close(self.trail, reason, self.runs, time.monotonic() - self._opened)
         except Unrecorded as error:  # there is no run that it could end
             log.error("the end of the session %s: %s", self.trail.session, error)  # noqa: TRY400 - it says it all
 

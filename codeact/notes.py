@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from codeact.engines import Outcome
 from codeact.files import File
 from codeact.source import Reading
@@ -33,9 +35,14 @@ def withheld(files: tuple[File, ...], endings: tuple[str, ...] | None) -> str | 
     """What to say of files that may not leave; None where there are none."""
     if not files:
         return None
-    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
-    names = ", ".join(file.path for file in files[:NAMED])
-    return f"withheld: {names}{more}; only {', '.join(endings or ()) or 'no'} files may leave (limit file_types)"
+    names = listed([file.path for file in files])
+    return f"withheld: {names}; only {', '.join(endings or ()) or 'no'} files may leave (limit file_types)"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names, as many as one cares to read."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(map(shortened, names[:NAMED]))}{more}"
 
 
 def _unawaited(calls: tuple[tuple[str, int], ...]) -> str:
@@ -49,6 +56,5 @@ def _empty(names: tuple[str, ...], text: str) -> str:
     """What a program without a value has done."""
     if not names and all(line.lstrip()[:1] in {"", "#"} for line in lines_of(text)):
         return f"the program {'has only comments' if text.strip() else 'is empty'}, so nothing was run"
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    bound = f"; it bound {', '.join(map(shortened, names[:NAMED]))}{more}" if names else ""
+    bound = f"; it bound {listed(names)}" if names else ""
     return f"the program ended without a value{bound}. End with an expression, or return, to give one"

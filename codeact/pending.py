@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
+from types import MappingProxyType
 from typing import cast
 
 from codeact.result import Call, State
 
 Arguments = tuple[tuple[object, ...], dict[str, object]]
 """What a call was made with: positional and keyword arguments."""
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Pending:
@@ -26,12 +29,12 @@ class Pending:
         ended: when its future was done, by the same clock; None before, and for calls that have none.
         until: when it has used up its own time, by `time.monotonic`.
         timed_out: whether it has.
-        said: its arguments, where an audit keeps them; otherwise None.
+        said: what an event says of its arguments; see `codeact.audit.events`.
     """
 
     __slots__ = ("_cancelled", "_future", "digest", "ended", "name", "said", "seq", "started", "timed_out", "until")
 
-    def __init__(self, seq: int, name: str, digest: str, said: Arguments | None = None) -> None:
+    def __init__(self, seq: int, name: str, digest: str, said: Mapping[str, object] = NOTHING) -> None:
         self.seq = seq
         self.name = name
         self.digest = digest

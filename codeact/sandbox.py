@@ -54,7 +54,8 @@ class Sandbox:
             guest: for `wasm`, the file of a guest with packages of your choosing, made by `codeact build`.
             check: whether every program is type-checked against the tools before it runs, by `ty`, in processes of
                 their own on the host. What is sure to fail is then refused (`denied`) and nothing of it is run. It
-                needs the extra `check`, and takes some tens of milliseconds a program.
+                needs the extra `check`, and takes some tens of milliseconds a program, or a fifth of a second where it is
+                refused, or uses names that earlier programs of its session have bound.
             inputs: files that every program finds in its workspace and cannot change: contents by path. They are
                 copied.
             audit: where the events of its runs, calls and sessions go; see `codeact.audit`.
@@ -166,7 +167,8 @@ class Sandbox:
     ) -> Result:
         """Run a program without holding the event loop; async tools run on this loop.
 
-        Cancelling it stops the guest. The sinks of an audit are called on the loop, at the beginning and the end.
+        Cancelling it stops the guest. The sinks of an audit are called on the loop, at the beginning, at the end and for
+        requests that leave.
 
         Args:
             code: the text the model wrote.

@@ -10,18 +10,17 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
-from codeact.audit import Trail
+from codeact.audit import Trail, events
 from codeact.engines import Doors
 from codeact.execution import Ended, complete, complete_async, refuse_in_a_loop
 from codeact.files import Content, digest_of
 from codeact.grant import Grant, Place, Task, checked_tenant
 from codeact.lifecycle import Life, Reason, worlds
+from codeact.notes import listed
 from codeact.result import Error, Result, Usage
 from codeact.source import Reading
 from codeact.tape import Tape, recording, replaying
-from wasm_runtime.guest.names import shortened
 
-NAMED = 20
 """Names that a note lists."""
 
 
@@ -82,7 +81,7 @@ class Session:
         self._history = list(history)
         worlds.watch(self._life)
         try:
-            self._life.trail.emit("session_open", {"engine": grant.engine.name})
+            events.session_open(self._life.trail, grant.engine.name)
         except BaseException:
             worlds.forget(self._life)
             raise
@@ -301,5 +300,4 @@ def _lost(names: tuple[str, ...]) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"the name{'s' * (len(names) > 1)} {', '.join(map(shortened, names[:NAMED]))}{more}"
+    return f"the name{'s' * (len(names) > 1)} {listed(names)}"

@@ -66,6 +66,19 @@ class TestJsonLines:
         if gone == "moved":
             assert [line["event"] for line in lines(tmp_path / "audit.1.jsonl")] == ["session_open"]
 
+    def test_a_directory_that_is_gone_for_a_while(self, tmp_path: Path) -> None:
+        path = tmp_path / "logs" / "audit.jsonl"
+        path.parent.mkdir()
+        trail = Trail(Audit([JsonLines(path)]))
+        trail.emit("session_open", {})
+        path.parent.rename(tmp_path / "away")
+        for _ in range(2):
+            with pytest.raises(Unrecorded):
+                trail.emit("session_close", {})
+        (tmp_path / "away").rename(path.parent)
+        trail.emit("session_close", {})
+        assert [line["event"] for line in lines(path)] == ["session_open", "session_close"]
+
     def test_a_link_is_not_followed(self, tmp_path: Path) -> None:
         (tmp_path / "audit.jsonl").symlink_to(tmp_path / "elsewhere")
         with pytest.raises(OSError, match="symbolic links"):

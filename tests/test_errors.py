@@ -253,6 +253,11 @@ OBSERVED: dict[str, tuple[str, str]] = {
         "failed: runtime\nNameError: name 'totl' is not defined\n  line 3: totl + 1\nhint: did you mean 'total'?\n"
         "output:\nbegun",
     ),
+    "an undefined name, said by the program": (
+        "raise NameError('limit source=1')",
+        "failed: runtime\nNameError: limit source=1\n  line 1: raise NameError('limit source=1')\n"
+        "hint: define it in this program: a run starts without the names of earlier ones",
+    ),
     "what was not awaited": (
         "x = tools.fetch(1)\nx + 1",
         "failed: runtime\nTypeError: tools.fetch(...) was not awaited: write `await tools.fetch(...)`\n  line 2: x + 1",

@@ -17,10 +17,14 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codeact import Limits, Sandbox, tool
-from codeact.audit import Audit, Event, Unrecorded, trail
+from codeact.audit import Audit, Event, Trail, Unrecorded, events, trail
 from codeact.audit.files import JsonLines
 from codeact.audit.telemetry import OpenTelemetry
 from codeact.calls import Door
+from codeact.engines import Stop
+from codeact.grant import Deadline
+from codeact.portal import Portal, own_loop
+from codeact.tools import Toolset
 
 SECRET = "4111-1111-1111-1111"
 
@@ -284,6 +288,26 @@ def test_a_call_that_ends_at_the_deadline_is_on_record_before_the_run(
     over.set()
     assert not result.ok
     assert kept.names() == ["sandbox_spawn", "tool_call_executed", "sandbox_exit"]
+
+
+def test_nobody_waits_while_a_large_result_is_read_for_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, closed = Kept(), []
+    door = Door(
+        Toolset([charge]), Limits(), Deadline.of(Limits(timeout=60)), Portal(own_loop), Trail(Audit([kept]), run="r1")
+    )
+    digest_of = events.digest_of
+
+    def slow(*args: Any) -> str:
+        closing = threading.Thread(target=door.close)
+        closing.start()
+        closing.join(10)
+        closed.append(not closing.is_alive())
+        return digest_of(*args)
+
+    monkeypatch.setattr(events, "digest_of", slow)
+    assert isinstance(door.call("charge", ("1",), {}), Stop)
+    assert closed == [True]
+    assert [event.data["state"] for event in kept.events] == ["unfinished"]
 
 
 def test_arguments_and_results_are_in_spans_where_content_is_kept(engine: str) -> None:

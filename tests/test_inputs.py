@@ -91,6 +91,14 @@ def test_files_of_other_types_are_withheld_and_named(engine: str) -> None:
         assert session.run("open('c.exe').read()").value == "x"
 
 
+def test_names_of_withheld_files_are_cut(engine: str) -> None:
+    program = "import os\nfor n in range(25):\n    os.makedirs(d := '/'.join(f'{n:03}' + 'x' * 100 for _ in range(9)))\n    open(d + '/f', 'w').close()\n1"
+    note = made(engine, file_types=(".csv",)).run(program).note
+    assert note is not None
+    assert "and 5 more; only .csv files" in note
+    assert len(note) < 3000
+
+
 def test_an_observation_shows_no_more_than_it_may(engine: str) -> None:
     seen = made(engine, shown=50).run("print('o' * 1000)\n'v' * 1000").observation()
     assert seen.count("o" * 50) == 1

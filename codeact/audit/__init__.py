@@ -44,7 +44,7 @@ class Event:
         time: seconds since the epoch.
         run: the run's id; None where there is none.
         session: the session's id; None where there is none.
-        tenant: whose session it is; None where nobody was named.
+        tenant: whose run or session it is; None where nobody was named.
         data: what else is known, ready for JSON; see `codeact.audit.events`. Never a secret: arguments and results
             are digests, unless the audit was told to keep them.
     """
@@ -179,7 +179,7 @@ class Trail:
         audit: where they go; None when nobody listens.
         run: the run's id.
         session: the session's id.
-        tenant: whose session it is.
+        tenant: whose run or session it is.
     """
 
     audit: Audit | None = None

@@ -6,14 +6,15 @@ Programs, arguments and values are told as digests and sizes; the audit's `conte
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Concatenate, ParamSpec
 
-from codeact.audit import EventName, Trail, Unrecorded
+from codeact.audit import Trail, Unrecorded
 from codeact.engines import Answer, Fault, Refusal, Reply
 from codeact.files import digest_of as digest_of_bytes
 from codeact.limits import DEEPEST
-from codeact.pending import Arguments
+from codeact.pending import NOTHING, Arguments
 from codeact.result import DIGITS, Call, Result
 from codeact.values import digest_of, jsonable
 
@@ -90,35 +91,117 @@ def exit_of(trail: Trail, result: Result) -> None:
     trail.emit("sandbox_exit", data)
 
 
-def call(trail: Trail, receipt: Call, reply: Reply | None, said: Arguments | None) -> None:
+def arguments(trail: Trail, said: Arguments | None) -> Mapping[str, object]:
+    """What an event says of a call's arguments beside their digest.
+
+    Args:
+        trail: the run's.
+        said: the arguments; None where they could not be read.
+    """
+    return {"arguments": jsonable([list(said[0]), dict(said[1])])} if trail.content and said is not None else NOTHING
+
+
+def answer(trail: Trail, reply: Reply) -> Mapping[str, object]:
+    """What an event says of what a program was told."""
+    if trail.audit is None:
+        return NOTHING
+    data: dict[str, object] = {}
+    if isinstance(reply, Answer):
+        data["result_digest"] = digest_of((reply.value,), {}, DEEPEST)[:DIGITS]
+        if trail.content:
+            data["result"] = jsonable(reply.value)
+    elif isinstance(reply, Refusal):
+        data["error"] = reply.type
+        if trail.content:
+            data["message"] = reply.message
+    return data
+
+
+def call(trail: Trail, receipt: Call, content: Mapping[str, object]) -> None:
     """A tool call has ended, or was refused at the door.
 
     Args:
         trail: the run's.
         receipt: the call's.
-        reply: what the program was told; None where nobody waited for it.
-        said: its arguments; None where they could not be read.
+        content: what `arguments` and `answer` say of it.
     """
-    data: dict[str, object] = {
+    data = {
         "call": receipt.seq,
         "tool": receipt.name,
         "state": receipt.state,
         "arguments_digest": receipt.digest,
         "duration_ms": _milliseconds(receipt.duration),
+        **content,
     }
-    name: EventName = "tool_call_denied" if receipt.state == "refused" else "tool_call_executed"
-    if isinstance(reply, Answer):
-        data["result_digest"] = digest_of((reply.value,), {}, DEEPEST)[:DIGITS]
-    elif isinstance(reply, Refusal):
-        data["error"] = reply.type
-    if trail.content:
-        if said is not None:
-            data["arguments"] = jsonable([list(said[0]), dict(said[1])])
-        if isinstance(reply, Answer):
-            data["result"] = jsonable(reply.value)
-        elif isinstance(reply, Refusal):
-            data["message"] = reply.message
-    trail.emit(name, data)
+    trail.emit("tool_call_denied" if receipt.state == "refused" else "tool_call_executed", data)
+
+
+def session_open(trail: Trail, engine: str) -> None:
+    """A session begins, on the engine of that name."""
+    trail.emit("session_open", {"engine": engine})
+
+
+def session_close(trail: Trail, reason: str, runs: int, seconds: float) -> None:
+    """A session is over.
+
+    Args:
+        trail: the session's.
+        reason: why.
+        runs: programs that have run in it.
+        seconds: how long it has lived.
+    """
+    trail.emit("session_close", {"reason": reason, "runs": runs, "seconds": round(seconds, 3)})
+
+
+@dataclass
+class Egress:
+    """A request that leaves, as far as it has come.
+
+    Attributes:
+        method: what it would do.
+        account: whose secrets it would carry.
+        origin: where to; None where that could not be read.
+        path: the resource there.
+        allowed: whether it may leave.
+        status: what was answered; None where nothing was.
+        error: the type of what went wrong; None where nothing did.
+    """
+
+    method: str
+    account: str | None
+    origin: str | None = None
+    path: str | None = None
+    allowed: bool = False
+    status: int | None = None
+    error: str | None = None
+
+
+def egress(trail: Trail, request: Egress, seconds: float | None = None) -> None:
+    """A request has left, or was refused.
+
+    Args:
+        trail: the trail of the run that asked for it.
+        request: what became of it.
+        seconds: how long that took; None where it was refused at once.
+    """
+    data: dict[str, object] = {
+        "method": request.method[:_METHOD],
+        "origin": request.origin,
+        "path": request.path and request.path[:_PATH],
+        "account": request.account and request.account[:_ACCOUNT],
+        "allowed": request.allowed,
+    }
+    if request.status is not None:
+        data["status"] = request.status
+    if request.error is not None:
+        data["error"] = request.error
+    if seconds is not None:
+        data["duration_ms"] = _milliseconds(seconds)
+    trail.emit("egress", data)
+
+
+_METHOD, _PATH, _ACCOUNT = 20, 500, 100
+"""Characters of what a program has written that are put on record."""
 
 
 def _milliseconds(seconds: float) -> float:

@@ -68,8 +68,9 @@ class JsonLines:
         line = json.dumps(event.to_dict(), separators=(",", ":")).encode() + b"\n"
         held = os.fstat(self._file)
         if not self._is_there(held):
-            self.close()
-            self._open()
+            close = self._close
+            self._open()  # where that fails the next event tries again
+            close()
             held = os.fstat(self._file)
         if self._limit is not None and held.st_size + len(line) >= self._limit:
             msg = f"{self.path} may hold {self._limit:,} bytes (limit of the log): rotate it, or raise the limit"

@@ -17,7 +17,7 @@ from inspect import iscoroutinefunction
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
-from codeact.audit import trail
+from codeact.audit import events, trail
 from codeact.egress.addresses import Resolver, checked, resolve
 from codeact.egress.rules import METHODS, Allow, Refused, Target, judge, parse
 from codeact.tools import Tool, tool
@@ -143,31 +143,24 @@ class Client:
     async def _recorded(self, request: Request) -> tuple[Response, str | None]:
         """One request, on record whatever comes of it."""
         begun = time.monotonic()
-        data: dict[str, object] = {
-            "method": request.method,
-            "origin": request.target.origin,
-            "path": request.target.path[:500],
-            "account": request.account and request.account[:100],
-            "allowed": False,
-        }
+        seen = events.Egress(request.method, request.account, request.target.origin, request.target.path)
         try:
             rule = judge(self.rules, request.target, request.method, request.account)
-            data["account"] = rule.account
+            seen.account = rule.account
             address = await checked(request.target.host, request.target.port, self.resolver, private=rule.private)
-            data["allowed"] = True
+            seen.allowed = True
             try:
                 response, onward = await self._once(request, rule, address)
             except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
                 msg = f"no answer that could be read from {request.target.origin} ({_kind(error)})"
                 log.warning("%s %s: %s", request.method, request.target.origin, msg)
                 raise NoAnswer(msg) from None
-            data["status"] = response.status
+            seen.status = response.status
         except BaseException as error:
-            data["error"] = type(error).__name__
+            seen.error = type(error).__name__
             raise
         finally:
-            data["duration_ms"] = round((time.monotonic() - begun) * 1000, 3)
-            trail.get().emit("egress", data)
+            events.egress(trail.get(), seen, time.monotonic() - begun)
         return response, onward
 
     async def _once(self, request: Request, rule: Allow, address: str) -> tuple[Response, str | None]:
@@ -344,15 +337,7 @@ def _refusals(method: str, account: str | None) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        data = {
-            "method": method[:20],
-            "origin": None,
-            "path": None,
-            "account": account and account[:100],
-            "allowed": False,
-            "error": type(error).__name__,
-        }
-        trail.get().emit("egress", data)
+        events.egress(trail.get(), events.Egress(method, account, error=type(error).__name__))
         raise
 
 

@@ -40,9 +40,16 @@ if TYPE_CHECKING:
 LEAST_MEMORY = 64 * 1024 * 1024
 """Bytes below which the interpreter inside has no room to work."""
 
-ELSEWHERE = frozenset({"workspace", "files", "shown", "file_types", "session_idle", "session_lifetime"})
+_PLACES = {
+    "workspace": "workspace.bytes",
+    "files": "workspace.files",
+    "shown": "results.characters",
+    "file_types": "results.file_types",
+    "session_idle": "lifecycle.idle",
+    "session_lifetime": "lifecycle.lifetime",
+}
+ELSEWHERE = _PLACES.keys()
 """Limits that have their own place in a policy."""
-
 
 UNKNOWN = "there is no such setting; take it out, or look at its spelling"
 
@@ -171,7 +178,7 @@ class Policy(Part):
         if self.audit.file is not None:
             log = self.directory / self.audit.file
             place = log if log.exists() else log.parent
-            if log.is_dir() or not place.exists() or not os.access(place, os.W_OK):
+            if log.is_symlink() or log.is_dir() or not place.exists() or not os.access(place, os.W_OK):
                 msg = f"audit.file={self.audit.file!r}: cannot be opened for writing in {log.parent}"
                 raise PolicyError(msg)
         if self.network.destinations:
@@ -299,16 +306,6 @@ class Policy(Part):
             changing = [name for name in place.methods if name not in {"GET", "HEAD", "OPTIONS"}]
             if changing:
                 yield f"network.destinations: {', '.join(changing)} at {place.origin} may change something out there"
-
-
-_PLACES = {
-    "workspace": "workspace.bytes",
-    "files": "workspace.files",
-    "shown": "results.characters",
-    "file_types": "results.file_types",
-    "session_idle": "lifecycle.idle",
-    "session_lifetime": "lifecycle.lifetime",
-}
 
 
 def _place(limit: str) -> str:

@@ -133,8 +133,8 @@ class Lifecycle(Part):
         lifetime: seconds after which it is destroyed in any case.
     """
 
-    idle: float = Field(default=900.0, gt=0)
-    lifetime: float = Field(default=4 * 3600.0, gt=0)
+    idle: float = Field(default=Limits().session_idle, gt=0)
+    lifetime: float = Field(default=Limits().session_lifetime, gt=0)
 
 
 class Record(Part):

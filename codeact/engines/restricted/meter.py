@@ -20,6 +20,7 @@ from operator import itemgetter
 from types import FunctionType
 from typing import Any, NoReturn
 
+from codeact import memory
 from codeact.engines import Fault
 from codeact.limits import Limits
 
@@ -315,47 +316,27 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-
-
 _FRESH = 0.001
 """Seconds that a reading is good for: a process cannot grow by much in them, and asking the kernel costs up to a
 tenth of a small run."""
 
 
-class _Statm:
-    """The process's own line in `/proc`, kept open: reading it again costs two to twenty microseconds."""
+class _Growth:
+    """What the process holds, asked for no more often than it matters."""
 
     def __init__(self) -> None:
         self._read = 0.0
         self._bytes = 0
-        self._open()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._open)
-
-    def _open(self) -> None:
-        try:
-            self._file = os.open("/proc/self/statm", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        except OSError:
-            self._file = -1
 
     def resident(self) -> int:
         now = time.monotonic()
         if now - self._read > _FRESH:
             self._read = now
-            self._bytes = self._ask()
+            self._bytes = memory.resident() or 0
         return self._bytes
 
-    def _ask(self) -> int:
-        if self._file < 0:
-            return 0
-        try:
-            return int(os.pread(self._file, 96, 0).split()[1]) * _PAGE
-        except (OSError, ValueError, IndexError):
-            return 0
 
-
-resident = _Statm().resident
+resident = _Growth().resident
 """Bytes of the process that are in memory; 0 where nobody tells."""
 
 
