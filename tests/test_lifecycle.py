@@ -12,10 +12,11 @@ import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from codeact import Limits, Sandbox, Session, tool
+from codeact import Limits, Sandbox, Session, Tool, tool
 from codeact.audit import Audit, Event
 from codeact.lifecycle import worlds
 from tests.conftest import MakeSandbox
@@ -44,9 +45,9 @@ def until(condition: Callable[[], object]) -> None:
         threading.Event().wait(0.005)
 
 
-def audited(engine: str, **limits: float) -> tuple[Sandbox, Kept]:
+def audited(engine: str, *tools: Tool[..., Any], **limits: float) -> tuple[Sandbox, Kept]:
     kept = Kept()
-    return Sandbox(engine=engine, audit=Audit([kept]), limits=Limits(**{"timeout": LONG, **limits})), kept
+    return Sandbox(tools, engine=engine, audit=Audit([kept]), limits=Limits(**{"timeout": LONG, **limits})), kept
 
 
 def world_of(session: Session) -> object:
@@ -150,18 +151,16 @@ def test_a_session_whose_thread_has_died_is_over_in_time(engine: str) -> None:
 
 
 def test_closing_during_a_run_destroys_the_world_when_the_run_ends(engine: str) -> None:
-    sandbox, kept = audited(engine)
-    session = sandbox.session()
-
     @tool
     def close() -> None:
-        session_with_tool.close()
+        session.close()
 
-    session_with_tool = Sandbox([close], engine=engine, limits=Limits(timeout=LONG)).session()
-    assert session_with_tool.run("tools.close()\n7").value == 7
-    assert world_of(session_with_tool) is None
+    sandbox, kept = audited(engine, close)
+    session = sandbox.session()
+    assert session.run("tools.close()\n7").value == 7
+    assert world_of(session) is None
     with pytest.raises(RuntimeError, match="this session is closed"):
-        session_with_tool.run("1")
+        session.run("1")
     session.close()
     assert kept.closed() == ["closed"]
 

@@ -179,26 +179,6 @@ def test_the_error_names_the_limit_its_setting_and_what_to_do(make: MakeSandbox,
         assert (handled.ok, handled.value) == (not row.stops, "went on"), handled.observation()
 
 
-def test_more_calls_than_may_be_under_way_wait(make: MakeSandbox) -> None:
-    under_way = most = 0
-
-    @tool
-    async def counted(n: int) -> int:
-        """Stay a moment."""
-        nonlocal under_way, most
-        under_way += 1
-        most = max(most, under_way)
-        await asyncio.sleep(0.01)
-        under_way -= 1
-        return n
-
-    result = make([counted], concurrency=3).run(
-        "import asyncio\nawait asyncio.gather(*[tools.counted(n) for n in range(12)])"
-    )
-    assert result.value == list(range(12)), result.observation()
-    assert most == 3
-
-
 @pytest.mark.parametrize(
     ("program", "limits", "line"),
     [

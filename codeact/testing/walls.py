@@ -2,16 +2,12 @@
 
 Each wall is a test of its own, beside the project's tests; a wall of which the policy says there is none is skipped
 with the reason.
-
-It also keeps what programs leave lying from tests that have nothing to do with it, with or without a policy: see
-`pytest_runtest_protocol`.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +31,6 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     path = config.getoption(OPTION)
     if path is not None:
         items.extend(_Walls.from_parent(session, path=Path(path), name="walls").collect())
-
-
-@pytest.hookimpl(wrapper=True, trylast=True)  # within the filters that pytest sets for the test
-def pytest_runtest_protocol() -> Generator[None, object, object]:
-    """Keep the warnings of programs' coroutines from a test that happens to be the one in which they are freed.
-
-    Pytest sets the filters of warnings anew for every test, and the restricted engine's would come back with the next
-    run only.
-    """
-    silence: Any = sys.modules.get("codeact.engines.restricted.silence")
-    if silence is not None:
-        silence.keep()
-    return (yield)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -29,16 +29,16 @@ SLACK = 256 * 1024 * 1024
 
 def endless(site: Site) -> str:
     """The host's own clock is the judge."""
-    longest = 0.0
+    longest, met = 0.0, set()
     for program in ENDLESS:
         begun = time.monotonic()
         result = site.sandbox().run(program)
         longest = max(longest, time.monotonic() - begun)
-        _stopped(result, {"timeout", "fuel"})
+        met.add(_stopped(result, {"timeout", "fuel"}))
     if longest > site.limits.timeout + LATE:
         msg = f"a program ran for {longest:.2f} s, and the limit is {site.limits.timeout:g} s"
         raise Broken(msg)
-    return f"stopped after {longest:.2f} s (limit timeout={site.limits.timeout:g} s)"
+    return f"stopped by {' and '.join(sorted(met))} after {longest:.2f} s (limit timeout={site.limits.timeout:g} s)"
 
 
 def memory(site: Site) -> str:
@@ -94,7 +94,7 @@ def quota(site: Site) -> str:
     return f"held at {site.limits.workspace:,} bytes and {site.limits.files:,} files, and the limit was named"
 
 
-def _stopped(result: Result, kinds: Collection[Kind]) -> None:
+def _stopped(result: Result, kinds: Collection[Kind]) -> Kind:
     if result.error is None or result.error.kind not in kinds:
         seen = "it ended well" if result.error is None else f"{result.error.kind}: {result.error.message[:200]}"
         msg = f"a program that must be stopped was not stopped by its limit: {seen}"
@@ -102,6 +102,7 @@ def _stopped(result: Result, kinds: Collection[Kind]) -> None:
     if "limit" not in result.error.message:
         msg = f"the limit is not named: {result.error.message[:200]}"
         raise Broken(msg)
+    return result.error.kind
 
 
 @contextmanager

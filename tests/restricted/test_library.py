@@ -170,7 +170,7 @@ def test_denied(run, name):
 
 
 def _settings() -> tuple[object, ...]:
-    filters = [found for found in warnings.filters if found not in silence._OURS]  # these are about programs only
+    filters = [found for found in warnings.filters if found is not silence._OURS]  # these are about programs only
     log = logging.getLogger()
     return log.level, log.handlers[:], log.manager.disable, logging.getLevelName(10), filters, calendar.firstweekday()
 

@@ -27,6 +27,10 @@ VALUES = {
     "range type": "[isinstance(range(3), range), isinstance(3, (int, range)), type(range(10**7)) is range, repr(range)]",
     "range subclass": "try:\n    class R(range): pass\nexcept TypeError as e:\n    r = str(e)\nr",
     "version": "import sys\n[sys.version_info.major, sys.version_info[:1], sys.version_info >= (3, 11)]",
+    "min and max with a key": "try:\n    max(1, 2, key=abs, default=0)\nexcept TypeError as e:\n    r = str(e)\n(r, max([1, -3], key=abs), min(2, -1, key=lambda v: -v), max([], key=abs, default=7), max([1, 2], key=None))",
+    "times that are no days": "import time\ntime.strftime('%M:%S', (0, 0, 0, 0, 5, 30, 0, 0, 0))",
+    "zip and enumerate": "a = [1, 2]\n(list(zip(a, 'xy')), list(enumerate(a, 5)), list(zip(a, iter(a))), list(zip(*[iter('abcd')] * 2)), list(enumerate(zip(a, a))))",
+    "growing by name": "n, s, t, f = 1, 'a', (1,), 0.5\nn += True\ns += 'b'\nt += (2,)\nf += 1\nrows = []\nrows += (c for c in 'xy')\n(n, s, t, f, rows)",
     "print sep": "try:\n    print(1, sep=5)\nexcept TypeError as e:\n    r = str(e)\nr",
 }
 

@@ -40,6 +40,23 @@ STUBBORN = {
 }
 
 
+def test_a_world_that_met_the_recursion_limit_where_ticks_are_fetched_goes_on():
+    """There the stream of ticks ends by itself and is made anew, and everybody who ticks must go by the new one."""
+    meets = "def f(): f()\nfor k in range(20000):\n    [0 for _ in range(k % 7)]\n    try: f()\n    except RecursionError: pass"
+    walks = (
+        "rows = [[1] * 200 for _ in range(200)]\nrows == [list(row) for row in rows], len(str(rows)) > 200, rows < rows"
+    )
+    with Sandbox(engine="restricted", limits=Limits(timeout=60, fuel=10**9)).session() as session:
+        assert session.run(meets).error.kind == "stack"
+        assert session.run(walks).value == (True, True, False)
+        assert session.run("import textwrap\ntextwrap.fill('a b c', 3)").ok
+
+
+def test_few_items_cost_few_ticks(run):
+    for program in ("sum(map(abs, [1, 2, 3]))", "max([1, 2, 3], key=abs)", "sorted([1, 2, 3], key=abs)"):
+        assert run(program).outcome.fuel == 3
+
+
 @pytest.mark.parametrize("name", STUBBORN)
 def test_fuel_ends_it(run, name):
     fault = run(STUBBORN[name], fuel=300_000).fault

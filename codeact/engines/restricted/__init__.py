@@ -9,8 +9,9 @@ What it does not stop:
 
 * One C call that takes long cannot be interrupted. Operators and builtins that grow with the size of a number are
   judged before they run; sorting, comparing or hashing what already fits into memory is not.
-* Comparing with `<`, hashing as a key, and searching in containers follow nested structures without a bound: lists
-  that hold themselves twice, forty levels deep, keep the interpreter busy.
+* Comparing with `<`, searching in containers, and hashing keys follow nested structures without a bound: tuples that
+  hold themselves twice, forty levels deep, keep the interpreter busy. Only the keys that a display, a comprehension or
+  `set(…)` is given are judged; those of `d[t]`, `d.get(t)`, `s.add(t)` and the like are not.
 * Builtins handed on as values (`map(str, rows)`, `[int][0](text, 16)`, `dict.__repr__(x)`) are the interpreter's own and
   are not judged by size, as their calls in the text are.
 * `a + b` may allocate as much as both operands together; growth is only seen at the next tick, and in the whole

@@ -179,16 +179,13 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         return meter.charged(made) if len(args) > 1 else made
 
     def smallest(*args: Any, **named: Any) -> Any:
-        return min(*counted(args, named), **named)
+        return min(*args, **keyed(named))
 
     def largest(*args: Any, **named: Any) -> Any:
-        return max(*counted(args, named), **named)
+        return max(*args, **keyed(named))
 
-    def counted(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-        key = named.get("key")
-        if key is None or type(key) is FunctionType or not args:
-            return args
-        return (meter.closely(args[0] if len(args) == 1 else args),)
+    def keyed(named: dict[str, Any]) -> dict[str, Any]:
+        return {**named, "key": meter.ticking(named["key"])} if "key" in named else named
 
     def in_order(iterable: Iterable[Any], /, *, key: Any = None, reverse: Any = False) -> list[Any]:
         if isinstance(iterable, (str, bytes, bytearray)):

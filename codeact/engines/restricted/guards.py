@@ -33,7 +33,6 @@ def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
         ".classes": world.own,
         ".scalars": SCALARS,
         ".type": type,
-        ".whole": int,
         ".slice": slice,
         ".awaitable": awaitable,
         ".next": next,

@@ -16,12 +16,21 @@ from codeact.engines.restricted.world import World
 _FORMAT = 10_000
 
 
-def seconds_in(spec: str, moment: dt.date) -> str:
-    """A format for times with the seconds put in: `%s` would be read in the host's time zone."""
+def has_seconds(spec: str) -> bool:
+    """Whether a format for times has `%s` in it.
+
+    Raises:
+        ValueError: it is too long for a format.
+    """
     if len(spec) > _FORMAT:
         msg = f"a format of times has at most {_FORMAT:,} characters"
         raise ValueError(msg)
-    if "%s" not in spec:
+    return "%s" in spec
+
+
+def seconds_in(spec: str, moment: dt.date) -> str:
+    """A format for times with the seconds put in: `%s` would be read in the host's time zone."""
+    if not has_seconds(spec):
         return spec
     parts = spec.split("%%")
     whole = str(calendar.timegm(moment.utctimetuple() if isinstance(moment, dt.datetime) else moment.timetuple()))

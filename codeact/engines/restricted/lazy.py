@@ -1,7 +1,7 @@
 """Lazy iterators: as fast as the interpreter's own, but they end when the meter does, and do not nest without end.
 
-What could go on for ever, or for very long, is charged for every item, and so is what calls a function for every item:
-one of the interpreter's own takes as long as its argument is large, and nothing else would tick. What only passes on
+What could go on for ever, or for very long, is charged for every item, and so is what calls a function for every item,
+in rounds that grow to sixteen: one of the interpreter's own takes as long as its argument is large, and nothing else would tick. What only passes on
 the items of something else needs no charge, but it must not be nested so deeply that the C stack overflows.
 """
 
@@ -47,6 +47,10 @@ def _layer(base: Any, slots: _Slots) -> Any:
         __slots__ = ("depth",)
 
         def __new__(cls, *args: Any, **named: Any) -> Any:
+            if not named and len(args) <= slots.charged and _FLAT.issuperset(map(type, args[slots.iterables])):
+                made = base.__new__(cls, *args)
+                made.depth = 1
+                return made
             parts = list(args)
             named = {name: _begun(part) if name in _ITERABLES else _called(part) for name, part in named.items()}
             parts[slots.iterables] = map(_begun, parts[slots.iterables])

@@ -63,7 +63,7 @@ class Loop(Closed):
         # Of the world no more than it needs: a program may come by the loop.
         self._another: Callable[[], Loop] = lambda: Loop(world)
         self._clock = world.monotonic
-        self._tick: Callable[[], object] = lambda: world.meter.tick()  # noqa: PLW0108 - it may be another one later
+        self._tick = world.meter.tick
         self._passage = world.passage
         self._tell: Callable[[object, object], None] = lambda what, error: world.write(
             f"{what if type(what) is str else ''}\n{type(error).__name__}: {world.builtins['.str'](error)[:_TOLD]}\n"

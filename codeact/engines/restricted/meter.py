@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from itertools import chain, compress, islice
+from itertools import chain, compress, islice, repeat
 from operator import itemgetter
 from types import FunctionType
 from typing import Any, NoReturn
@@ -31,8 +31,8 @@ CHUNK = 10_000
 """Ticks between two looks at the clock: well below a millisecond of empty loops."""
 
 
-_FEW = (True,) * 16
-"""Ticks between two looks where one of them may take milliseconds."""
+_ROUNDS = tuple((True,) * 2**place for place in range(5))
+"""Ticks between two looks where one of them may take milliseconds: few at first, as most lists are short."""
 
 
 class Stopped(GeneratorExit):
@@ -55,7 +55,6 @@ class Meter:
 
     Attributes:
         stream: gives something true for one unit of work; each `next` is a tick.
-        tick: the same as a function.
         fault: why the program must end; None while it may go on.
     """
 
@@ -71,7 +70,10 @@ class Meter:
         self._closed = True
         self._growth = Growth(limits.memory)
         self.stream: Iterator[int] = chain.from_iterable(_Source(self._next))
-        self.tick: Callable[[], int] = self.stream.__next__
+
+    def tick(self) -> int:
+        """One unit of work. It may be kept: it goes by the stream that there is, also when that was made anew."""
+        return next(self.stream)
 
     def dead(self) -> bool:
         """Whether the stream of ticks has ended by itself.
@@ -94,7 +96,6 @@ class Meter:
         """Make the stream of ticks anew."""
         self._chunk = iter(())
         self.stream = chain.from_iterable(_Source(self._next))
-        self.tick = self.stream.__next__
 
     def start(self, interrupted: Callable[[], Fault | None]) -> None:
         """Fill the meter for a run that goes on until `interrupted` gives a reason why not."""
@@ -181,11 +182,14 @@ class Meter:
 
     def closely(self, items: Iterable[Any]) -> Iterator[Any]:
         """The same where every item may take long in C code: then nothing else would let the watchdog run."""
-        return compress(items, chain.from_iterable(_Source(self._few)))
+        rounds = chain(_ROUNDS, repeat(_ROUNDS[-1]))
 
-    def _few(self) -> Any:
-        self.charge(len(_FEW))
-        return _FEW
+        def few() -> Any:
+            ticks = next(rounds)
+            self.charge(len(ticks))
+            return ticks
+
+        return compress(items, chain.from_iterable(_Source(few)))
 
     def ticking(self, function: Any) -> Any:
         """A function that a builtin is to call for every item, so that each call is a tick; a program's own ticks."""
@@ -321,14 +325,14 @@ _FRESH = 0.001
 tenth of a small run."""
 
 
-class _Growth:
+class _Resident:
     """What the process holds, asked for no more often than it matters."""
 
     def __init__(self) -> None:
         self._read = 0.0
         self._bytes = 0
 
-    def resident(self) -> int:
+    def now(self) -> int:
         now = time.monotonic()
         if now - self._read > _FRESH:
             self._read = now
@@ -336,7 +340,7 @@ class _Growth:
         return self._bytes
 
 
-resident = _Growth().resident
+resident = _Resident().now
 """Bytes of the process that are in memory; 0 where nobody tells."""
 
 

@@ -137,12 +137,10 @@ class Operations(Rewriter):
         return self._plain(node) or isinstance(node, (ast.List, ast.Tuple, ast.ListComp, ast.Set, ast.Dict))
 
     def _extended(self, node: ast.AugAssign, left: ast.Name) -> ast.If:
-        """`name += value`, judged where the name is no number or text: these are added in place as fast as ever."""
+        """`name += value`, judged where the name is no number or text: for these, a look at the type is all it costs."""
         kind = self.guard(".type", node, [left])
-        whole = at(ast.Compare(kind, [ast.Is()], [self.name(".whole", node)]), node)
         known = at(ast.Compare(kind, [ast.In()], [self.name(".scalars", node)]), node)
-        test = at(ast.BoolOp(ast.Or(), [whole, known]), node)
-        return at(ast.If(test, [node], [self._assign(node, ".iadd", [left, node.value])]), node)
+        return at(ast.If(known, [node], [self._assign(node, ".iadd", [left, node.value])]), node)
 
     def _assign(self, node: ast.AugAssign, guard: str, args: list[ast.expr]) -> ast.Assign:
         return at(ast.Assign([node.target], self.guard(guard, node, args)), node)

@@ -1,50 +1,19 @@
-"""Warnings that are about programs, kept from the host: one look at the process's filters, and two of them are ours.
+"""Warnings that are about programs, kept from the host.
 
-Setting the filters aside for the time of a run, as `catch_warnings` does, would need a lock that one slow program
-holds against all others, and would take the host's own warnings along.
+Setting the process's filters aside for the time of a run, as `catch_warnings` does, would need a lock that one slow
+program holds against all others, and would take the host's own warnings along.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
-from types import CoroutineType, FrameType
 from typing import Any
 
 from codeact.engines.restricted import library
 from wasm_runtime import guest
-
-
-class _Forgotten:
-    """Judges the text of a warning: a coroutine was never awaited, and it came of a program.
-
-    The interpreter takes such a warning to be about whatever runs while the coroutine is freed, which may be a module
-    of the host's, and keeps the text there for good; and the name in it is the program's to choose.
-    """
-
-    def match(self, text: str) -> bool:
-        """Whether the warning under way is one of these."""
-        if not text.startswith("coroutine "):
-            return False
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as documented as it gets
-        for _ in range(_FRAMES):
-            if frame is None:
-                break
-            found: Any = frame.f_locals.get("coro") if frame.f_code.co_name == _WARNS else None
-            if type(found) is CoroutineType:
-                name = found.cr_code.co_filename
-                return _ABOUT.fullmatch(name) is not None or name.startswith(_PARTS)
-            frame = frame.f_back
-        return False
-
-
-_WARNS = "_warn_unawaited_coroutine"
-"""The function of `warnings` by which the interpreter warns of a coroutine."""
-
-_FRAMES = 5
-"""Frames between the two at the most, where `warnings` is not the interpreter's own."""
 
 _ABOUT = re.compile(r"<(program( \d+)?|evaluated)>")
 """The file names of programs' texts."""
@@ -52,17 +21,40 @@ _ABOUT = re.compile(r"<(program( \d+)?|evaluated)>")
 _PARTS = (library.__path__[0], guest.__path__[0])
 """Where the functions are that programs are granted."""
 
-_OURS: list[tuple[Any, ...]] = [
-    ("ignore", None, Warning, _ABOUT, 0),
-    ("ignore", _Forgotten(), RuntimeWarning, None, 0),
-]
+_OURS: tuple[Any, ...] = ("ignore", None, Warning, _ABOUT, 0)
 
 
 def keep() -> None:
-    """Let no warning of the host's be about the texts of programs, or about what they leave lying."""
+    """Let no warning of the host's be about the texts of programs: one look at the filters, and the first is ours."""
     filters: Any = warnings.filters
-    if filters[: len(_OURS)] != _OURS:
-        for ours in _OURS:
-            with suppress(ValueError):
-                filters.remove(ours)
-        filters[:0] = _OURS
+    if not filters or filters[0] is not _OURS:
+        with suppress(ValueError):
+            filters.remove(_OURS)
+        filters.insert(0, _OURS)
+
+
+_WARNS = "_warn_unawaited_coroutine"
+"""The function of `warnings` by which the interpreter warns of a coroutine that is freed and was never awaited."""
+
+_NO_FRAME = "<importlib._bootstrap: codeact>"
+"""Where warnings look for the line that they are about, they pass over frames of such a name."""
+
+
+def _but_programs(warn: Callable[[Any], object]) -> Callable[[Any], None]:
+    """The function, without what it would say of programs' coroutines.
+
+    These are freed at any time, in the end by the collector; the interpreter would take the warning to be about
+    whatever runs just then, under whatever filters, and keep the text, which holds a name of the program's choosing.
+    """
+
+    def but_programs(coroutine: Any) -> None:
+        name = coroutine.cr_code.co_filename
+        if _ABOUT.fullmatch(name) is None and not name.startswith(_PARTS):
+            warn(coroutine)
+
+    but_programs.__code__ = but_programs.__code__.replace(co_filename=_NO_FRAME)
+    return but_programs
+
+
+if hasattr(warnings, _WARNS):
+    setattr(warnings, _WARNS, _but_programs(getattr(warnings, _WARNS)))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NoReturn
 
-from codeact.engines.restricted.hosted import seconds_in
+from codeact.engines.restricted.hosted import has_seconds, seconds_in
 from codeact.engines.restricted.library.copies import as_module, copied
 from codeact.engines.restricted.library.parts import Parts, StandIn, pick, take
 from codeact.engines.restricted.sizes import plain
@@ -127,7 +127,8 @@ def make_time(parts: Parts) -> dict[str, Any]:
     def strftime(format: str, t: Any = None) -> str:
         parts.text.widths(format)
         t = gmtime() if t is None else t
-        format = seconds_in(format, dt.datetime(*t[:6]))  # noqa: DTZ001 - UTC
+        if has_seconds(format):
+            format = seconds_in(format, dt.datetime(*t[:6]))  # noqa: DTZ001 - UTC
         return time.strftime(format, t)
 
     return {

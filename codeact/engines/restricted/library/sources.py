@@ -18,7 +18,6 @@ TEXTS = frozenset(
     [
         "_compression",
         "compression",
-        "configparser",
         "fnmatch",
         "genericpath",
         "glob",

@@ -6,6 +6,7 @@ What is not there says so: the process, its environment and its user do not exis
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 from codeact.engines.restricted.library.parts import Parts, take
@@ -34,9 +35,14 @@ _NAMES = {
 }
 
 
-def _taken(parts: Parts, module: str) -> dict[str, Any]:
-    real = sources(parts).load(module)
-    return {name: getattr(real, name) for name in _NAMES[module].split() if hasattr(real, name)}
+def _taken(module: str) -> Callable[[Parts], dict[str, Any]]:
+    """What makes the names of a module that is run from its text."""
+
+    def make(parts: Parts) -> dict[str, Any]:
+        real = sources(parts).load(module)
+        return {name: getattr(real, name) for name in _NAMES[module].split() if hasattr(real, name)}
+
+    return make
 
 
 def sources(parts: Parts) -> Sources:
@@ -45,16 +51,6 @@ def sources(parts: Parts) -> Sources:
     if world.sources is None:
         world.sources = Sources(parts)
     return world.sources
-
-
-def make_glob(parts: Parts) -> dict[str, Any]:
-    """The names of `glob`."""
-    return _taken(parts, "glob")
-
-
-def make_gzip(parts: Parts) -> dict[str, Any]:
-    """The names of `gzip`."""
-    return _taken(parts, "gzip")
 
 
 def make_io(parts: Parts) -> dict[str, Any]:
@@ -81,19 +77,14 @@ _STREAMS = "BufferedIOBase BufferedRandom BufferedReader BufferedWriter FileIO I
 
 def make_os(parts: Parts) -> dict[str, Any]:
     """The names of `os`."""
-    names = _taken(parts, "os")
+    names = _taken("os")(parts)
     parts.world.stand_ins[names["DirEntry"]] = names["DirEntry"] = Sealed(names["DirEntry"])
     return names
 
 
-def make_os_path(parts: Parts) -> dict[str, Any]:
-    """The names of `os.path`."""
-    return _taken(parts, "os.path")
-
-
 def make_pathlib(parts: Parts) -> dict[str, Any]:
     """The names of `pathlib`."""
-    names = _taken(parts, "pathlib")
+    names = _taken("pathlib")(parts)
     os = sources(parts).load("os")
     path = names["Path"]
     if not hasattr(path, "walk"):
@@ -106,25 +97,14 @@ def make_pathlib(parts: Parts) -> dict[str, Any]:
     return names
 
 
-def make_shutil(parts: Parts) -> dict[str, Any]:
-    """The names of `shutil`."""
-    return _taken(parts, "shutil")
-
-
-def make_tarfile(parts: Parts) -> dict[str, Any]:
-    """The names of `tarfile`."""
-    return _taken(parts, "tarfile")
-
-
 def make_tempfile(parts: Parts) -> dict[str, Any]:
     """The names of `tempfile`."""
-    names = _taken(parts, "tempfile")
+    names = _taken("tempfile")(parts)
     # It passes on what its file has, under any name.
     wrapper: Any = sources(parts).load("tempfile")._TemporaryFileWrapper  # noqa: SLF001 - see above
     parts.world.stand_ins[wrapper] = Sealed(wrapper)
     return names
 
 
-def make_zipfile(parts: Parts) -> dict[str, Any]:
-    """The names of `zipfile`."""
-    return _taken(parts, "zipfile")
+make_glob, make_gzip, make_os_path = map(_taken, ("glob", "gzip", "os.path"))
+make_shutil, make_tarfile, make_zipfile = map(_taken, ("shutil", "tarfile", "zipfile"))

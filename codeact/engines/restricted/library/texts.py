@@ -22,9 +22,7 @@ from codeact.engines.restricted.meter import Stopped
 _TICK, _CHARGED = ".tick", ".charged"
 """Names that no text can write."""
 
-_WITHHELD = frozenset(
-    {"__build_class__", "__import__", "breakpoint", "compile", "eval", "exec", "exit", "help", "input", "open", "quit"}
-)
+_WITHHELD = frozenset({"breakpoint", "compile", "eval", "exec", "exit", "help", "input", "quit"})
 
 
 def package_of(module: str) -> str:
@@ -51,17 +49,12 @@ def run_text(module: str, names: dict[str, Any]) -> None:
 def builtins_for(parts: Parts, importing: Callable[..., Any]) -> dict[str, Any]:
     """The builtins of texts that run in a world and import by this."""
     meter = parts.world.meter
-
-    def tick() -> None:
-        meter.tick()
-
     return {
         **{name: value for name, value in vars(builtins).items() if name not in _WITHHELD},
-        "__build_class__": builtins.__build_class__,
         "__import__": importing,
         "open": parts.world.builtins["open"],
         "print": parts.world.builtins["print"],
-        _TICK: tick,
+        _TICK: meter.tick,
         _CHARGED: meter.charged,
     }
 
