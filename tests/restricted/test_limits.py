@@ -42,7 +42,10 @@ STUBBORN = {
 
 def test_a_world_that_met_the_recursion_limit_where_ticks_are_fetched_goes_on():
     """There the stream of ticks ends by itself and is made anew, and everybody who ticks must go by the new one."""
-    meets = "def f(): f()\nfor k in range(20000):\n    [0 for _ in range(k % 7)]\n    try: f()\n    except RecursionError: pass"
+    meets = (
+        "def f(): f()\nk = 1\nwhile True:\n    k = k * 75 % 65537\n    [0 for _ in range(k % 1009)]\n"
+        "    try: f()\n    except RecursionError: pass"
+    )
     walks = (
         "rows = [[1] * 200 for _ in range(200)]\nrows == [list(row) for row in rows], len(str(rows)) > 200, rows < rows"
     )
