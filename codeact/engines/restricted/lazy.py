@@ -1,7 +1,7 @@
 """Lazy iterators: as fast as the interpreter's own, but they end when the meter does, and do not nest without end.
 
-What could go on for ever, or for very long, is charged for every item, and so is what calls a function for every item,
-in rounds that grow to sixteen: one of the interpreter's own takes as long as its argument is large, and nothing else would tick. What only passes on
+What could go on for ever, or for very long, is charged for every item, and so is what calls a function for every item:
+one of the interpreter's own takes as long as its argument is large, and nothing else would tick. What only passes on
 the items of something else needs no charge, but it must not be nested so deeply that the C stack overflows.
 """
 

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from itertools import chain, compress, islice, repeat
+from itertools import chain, compress, islice
 from operator import itemgetter
 from types import FunctionType
 from typing import Any, NoReturn
@@ -31,8 +31,11 @@ CHUNK = 10_000
 """Ticks between two looks at the clock: well below a millisecond of empty loops."""
 
 
-_ROUNDS = tuple((True,) * 2**place for place in range(5))
-"""Ticks between two looks where one of them may take milliseconds: few at first, as most lists are short."""
+_FEW = 16
+"""Ticks in a round, at the most, where one of them may take milliseconds in C code."""
+
+_SLOW = 0.005
+"""Seconds after which a round has taken long, and the next one is short."""
 
 
 class Stopped(GeneratorExit):
@@ -182,12 +185,15 @@ class Meter:
 
     def closely(self, items: Iterable[Any]) -> Iterator[Any]:
         """The same where every item may take long in C code: then nothing else would let the watchdog run."""
-        rounds = chain(_ROUNDS, repeat(_ROUNDS[-1]))
+        size, asked = 1, time.monotonic()
 
         def few() -> Any:
-            ticks = next(rounds)
-            self.charge(len(ticks))
-            return ticks
+            nonlocal size, asked
+            now = time.monotonic()
+            size = min(2 * size, _FEW) if now - asked < _SLOW else 1
+            asked = now
+            # The first one is taken here: were the stream to end by itself, rounds without a tick would not.
+            return chain((self.tick(),), islice(self.stream, size - 1))
 
         return compress(items, chain.from_iterable(_Source(few)))
 
