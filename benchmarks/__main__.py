@@ -1,4 +1,4 @@
-"""Benchmarks of codeact: `latency` is how long one waits, `lateness` how late a stop may come, `soak` what is left."""
+"""Benchmarks of codeact: what it costs, beside what others cost, how late a stop may come, and what is left behind."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import latency, lateness, report, soak
+from benchmarks import lateness, report, soak
+from benchmarks.contest import Field, Row
 from benchmarks.measure import machine, spread
+from benchmarks.suites import SUITES
 
 Add = Callable[..., argparse.ArgumentParser]
 
@@ -21,18 +23,21 @@ def main() -> int:
     """Measure what the arguments ask for; gives 1 when a case failed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     suites = parser.add_subparsers(required=True, metavar="SUITE")
-    for suite in (_add_latency(suites.add_parser), _add_lateness(suites.add_parser), _add_soak(suites.add_parser)):
-        suite.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file too")
+    for name, suite in SUITES.items():
+        _add_tables(suites.add_parser, name, suite.about, (name,))
+    _add_tables(suites.add_parser, "all", "all of these, one after the other", tuple(SUITES))
+    for other in (_add_lateness(suites.add_parser), _add_soak(suites.add_parser)):
+        other.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file too")
     chosen = parser.parse_args()
     return int(chosen.measure(parser, chosen))
 
 
-def _add_latency(add: Add) -> argparse.ArgumentParser:
-    suite = add("latency", help="how long one waits, as a Markdown table")
-    suite.add_argument("--only", default="", metavar="TEXT", help="only the cases with this in their name or engine")
-    suite.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
-    suite.set_defaults(measure=_latency)
-    return suite
+def _add_tables(add: Add, name: str, about: str, suites: tuple[str, ...]) -> None:
+    parser = add(name, help=f"{about}, as a Markdown table")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the cases with this in their name")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file too")
+    parser.set_defaults(measure=_tables, suites=suites)
 
 
 def _add_lateness(add: Add) -> argparse.ArgumentParser:
@@ -51,21 +56,24 @@ def _add_soak(add: Add) -> argparse.ArgumentParser:
     return suite
 
 
-def _latency(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
-    cases = [case for case in latency.CASES if chosen.only in f"{case.name} {case.engine}"]
-    if not cases:
-        names = ", ".join(dict.fromkeys(case.name for case in latency.CASES))
+def _tables(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
+    suites = {name: SUITES[name] for name in chosen.suites if SUITES[name].chosen(chosen.only)}
+    if not suites:
+        names = ", ".join(case.name for name in chosen.suites for case in SUITES[name].cases)
         parser.error(f"--only {chosen.only}: no such case; there are: {names}")
     found = machine()
-    print(f"{report.facts(found)}\n")
-    print(*report.HEAD, sep="\n", flush=True)
-    rows = []
-    for case in cases:
-        rows.append(latency.measure(case, quick=chosen.quick))
-        print(report.line(rows[-1]), flush=True)
-    print(f"\n{report.notes(rows)}")
-    _write(chosen.json, report.document(found, rows))
-    return 1 if any(row.failed for row in rows) else 0
+    print(report.facts(found))
+    measured: dict[str, list[Row]] = {name: [] for name in suites}
+    with Field() as field:
+        for name, suite in suites.items():
+            print(f"\n## {name}: {suite.about}\n")
+            print(*report.HEAD, sep="\n", flush=True)
+            for rows in suite.rows(field, only=chosen.only, quick=chosen.quick):
+                print(*report.lines(rows), sep="\n", flush=True)
+                measured[name] += rows
+            print(f"\n{report.notes(measured[name])}")
+    _write(chosen.json, report.document(found, measured))
+    return 1 if any(row.failed for rows in measured.values() for row in rows) else 0
 
 
 def _lateness(_parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:

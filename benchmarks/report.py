@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from benchmarks.latency import Row
+from benchmarks.contest import Row
+from benchmarks.contestant import OURS
+
+_OURS = tuple(entry.name for entry in OURS)
 
 HEAD = (
-    "| case | engine | median | min | p10 | p90 | n | target |",
-    "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
+    "| case | who | median | min | p10 | p90 | n | target | of wasm | of restricted |",
+    "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: |",
 )
 
 
-def line(row: Row) -> str:
-    """One row of the table."""
-    case = row.case
-    name = f"| {case.name} | {case.engine or ''} |"
+def lines(rows: Sequence[Row]) -> Iterator[str]:
+    """The rows of one case, each beside what codeact's own engines took."""
+    ours = {row.who: row.spread.median for row in rows if row.who in _OURS and row.spread is not None}
+    for row in rows:
+        yield f"| {row.case} | {row.who} | {_told(row)} | {' | '.join(_ratio(row, ours.get(name)) for name in _OURS)} |"
+
+
+def _told(row: Row) -> str:
     if row.spread is None:
-        why = f"skipped: {row.skipped}" if row.failed is None else f"FAILED: {row.failed}"
-        return f"{name} {why.replace('|', '/')} | | | | | |"
+        why = f"-: {row.skipped}" if row.failed is None else f"FAILED: {row.failed}"
+        return f"{why.replace('|', '/')} | | | | | "
     found = row.spread
     numbers = " | ".join(_number(value) for value in (found.least, found.p10, found.p90))
-    return f"{name} **{_number(found.median)} {case.unit}** | {numbers} | {found.n} | {verdict(row)} |"
+    return f"**{_number(found.median)} {row.unit}** | {numbers} | {found.n} | {verdict(row)}"
 
 
 def verdict(row: Row) -> str:
     """Whether the median keeps the target."""
-    if row.case.target is None or row.spread is None:
+    if row.kept is None:
         return ""
-    kept = "kept" if row.spread.median <= row.case.target else "MISSED"
-    return f"<= {row.case.target:g} {row.case.unit}: {kept}"
+    return f"{row.target} {row.unit}: {'kept' if row.kept else 'MISSED'}"
+
+
+def _ratio(row: Row, ours: float | None) -> str:
+    if row.spread is None or not ours:
+        return ""
+    return f"{_number(row.spread.median / ours)}x"
 
 
 def facts(machine: Mapping[str, object]) -> str:
@@ -40,26 +52,27 @@ def facts(machine: Mapping[str, object]) -> str:
 
 def notes(rows: Sequence[Row]) -> str:
     """What exactly was measured, as a Markdown list."""
-    told = dict.fromkeys(f"* {row.case.name}: {row.case.note}." for row in rows)
+    told = dict.fromkeys(f"* {row.case}: {row.note}." for row in rows)
     return "\n".join(told)
 
 
-def document(machine: Mapping[str, object], rows: Sequence[Row]) -> dict[str, object]:
+def document(machine: Mapping[str, object], suites: Mapping[str, Sequence[Row]]) -> dict[str, object]:
     """Everything, for a file that is compared with the next one."""
-    return {"machine": dict(machine), "cases": [_data(row) for row in rows]}
+    return {"machine": dict(machine), "suites": {name: [_data(row) for row in rows] for name, rows in suites.items()}}
 
 
 def _data(row: Row) -> dict[str, object]:
-    case = row.case
     return {
-        "name": case.name,
-        "engine": case.engine,
-        "unit": case.unit,
-        "target": case.target,
-        "note": case.note,
+        "case": row.case,
+        "who": row.who,
+        "unit": row.unit,
+        "note": row.note,
+        "target": None if row.target is None else str(row.target),
+        "kept": row.kept,
         "spread": None if row.spread is None else asdict(row.spread),
         "skipped": row.skipped,
         "failed": row.failed,
+        "points": [list(point) for point in row.points],
     }
 
 

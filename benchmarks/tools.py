@@ -1,4 +1,4 @@
-"""Five tools such as a support desk would grant, over a thousand charges."""
+"""The five tools of a support desk with records, as codeact's users write them; `benchmarks.arms.shop` has them plain."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from benchmarks.arms import shop
 from codeact import Tool, tool
-
-CHARGES = 1000
-REPEATED = 10
-"""Every so many charges, one is taken twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +29,13 @@ class Charge:
     created: datetime
 
 
-def _charge(number: int) -> Charge:
-    repeats = number % REPEATED == REPEATED - 1
-    invoice = number - 1 if repeats else number
-    return Charge(
-        id=f"ch_{number:04}",
-        invoice=f"in_{invoice:04}",
-        amount=Decimal(invoice % 90 + 10) / 4,
-        created=datetime(2025, 1, 1, tzinfo=UTC) + timedelta(minutes=number),
-    )
+def _record(charge: dict[str, Any]) -> Charge:
+    amount = Decimal(charge["amount"])
+    return Charge(charge["id"], charge["invoice"], amount, EPOCH + timedelta(minutes=charge["created"]))
 
 
-_CHARGES = [_charge(number) for number in range(CHARGES)]
-
-DUPLICATES = [charge.id for charge in _CHARGES[REPEATED - 1 :: REPEATED]]
-"""What the program below must find."""
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CHARGES = [_record(charge) for charge in shop.get_charges("cus_1")]
 
 
 @tool
@@ -61,25 +50,13 @@ def get_charges(customer_id: str) -> list[Charge]:
     return _CHARGES if customer_id == "cus_1" else []
 
 
-@tool
-def get_refunds(customer_id: str, limit: int = 10) -> list[str]:
-    """Get the ids of the charges of a customer that were refunded."""
-    return [customer_id][:limit] if customer_id != "cus_1" else []
-
-
-@tool
-def search(query: str, limit: int = 3) -> list[str]:
-    """Search the help articles."""
-    return [query][:limit]
-
-
-@tool
-def increment(number: int) -> int:
-    """Give the next number."""
-    return number + 1
-
-
-TOOLS: tuple[Tool[..., Any], ...] = (find_customer, get_charges, get_refunds, search, increment)
+TOOLS: tuple[Tool[..., Any], ...] = (
+    find_customer,
+    get_charges,
+    tool(shop.get_refunds),
+    tool(shop.search),
+    tool(shop.increment),
+)
 
 DUPLICATE_PROGRAM = """
 from datetime import timedelta

@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.latency import CASES
+from benchmarks import report
+from benchmarks.arms import CannotError, WrongAnswerError
+from benchmarks.arms.plain import Plain
+from benchmarks.arms.tasks import Kind, Task, Worker
+from benchmarks.contest import AtLeast, AtMost, Case, Field, blocks, compete
+from benchmarks.contestant import PLAIN, Contestant, Entry
 from benchmarks.measure import Spread, spread, timed
+from benchmarks.suites import SUITES, Suite
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,8 +44,9 @@ def test_rounds_of_the_warm_up_are_not_counted() -> None:
     assert min(samples) >= 0
 
 
-def test_every_case_has_a_name_of_its_own() -> None:
-    assert len({(case.name, case.engine) for case in CASES}) == len(CASES)
+@pytest.mark.parametrize("suite", SUITES.values(), ids=SUITES)
+def test_every_case_has_a_name_of_its_own(suite: Suite) -> None:
+    assert len({case.name for case in suite.cases}) == len(suite.cases)
 
 
 def test_a_suite_prints_a_table_and_writes_what_it_found(tmp_path: Path) -> None:
@@ -47,11 +54,78 @@ def test_a_suite_prints_a_table_and_writes_what_it_found(tmp_path: Path) -> None
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["machine"]["cores"] >= 1
-    assert [case["engine"] for case in found["cases"]] == ["wasm", "restricted"]
-    for case in found["cases"]:
-        assert (case["skipped"], case["failed"]) == (None, None)
-        assert 0 < case["spread"]["least"] <= case["spread"]["median"] <= case["spread"]["p90"]
-        assert f"| {case['name']} | {case['engine']} | **" in done.stdout
+    assert [row["who"] for row in found["suites"]["latency"]] == ["wasm", "restricted"]
+    for row in found["suites"]["latency"]:
+        assert (row["skipped"], row["failed"]) == (None, None)
+        assert 0 < row["spread"]["least"] <= row["spread"]["median"] <= row["spread"]["p90"]
+        assert f"| {row['case']} | {row['who']} | **" in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["fresh", "turn"])
+def test_a_plain_world_is_fresh_or_kept_as_the_task_says(kind: Kind) -> None:
+    worker = Worker(Plain())
+    assert len(worker.samples(Task(kind, "kept = 1\nkept + 1"), 3, 1)) == 3
+    again = Task(kind, "globals().get('kept')", 1 if kind == "turn" else None)
+    assert len(worker.samples(again, 2, 0)) == 2
+
+
+def test_a_wrong_answer_is_no_sample() -> None:
+    with pytest.raises(WrongAnswerError, match="3 instead of 2"):
+        Worker(Plain()).samples(Task("fresh", "1+2"), 1, 0)
+
+
+def test_a_plain_arm_has_no_instances_and_no_records() -> None:
+    with pytest.raises(CannotError, match="an instance is a dict"):
+        Worker(Plain()).samples(Task("idle"), 1, 0)
+    with pytest.raises(CannotError, match="only plain values cross"):
+        Worker(Plain()).samples(Task("fresh", tools="records"), 1, 0)
+
+
+def test_a_contestant_is_asked_again_and_again_and_says_what_it_cannot() -> None:
+    with Contestant(PLAIN) as plain:
+        assert len(plain.samples(Task("fresh"), 3)) == 3
+        with pytest.raises(WrongAnswerError, match="NameError: name 'nothing' is not defined"):
+            plain.samples(Task("fresh", "nothing"), 1)
+        with pytest.raises(CannotError, match="an instance is a dict"):
+            plain.samples(Task("idle"), 1)
+        assert len(plain.samples(Task("fresh"), 1)) == 1
+
+
+def test_one_that_cannot_start_says_so_each_time() -> None:
+    with Contestant(Entry("nobody", ("benchmarks.arms.ours", "no such engine"))) as nobody:
+        for _ in range(2):
+            with pytest.raises(CannotError, match="no such engine"):
+                nobody.samples(Task("fresh"), 1)
+
+
+def test_everyone_has_a_row_and_those_that_cannot_say_why() -> None:
+    def measure(who: Contestant, _reference: Contestant, rounds: int) -> list[float]:
+        if who.name == "restricted":
+            msg = "no time | today"
+            raise CannotError(msg)
+        return [0.25] * rounds
+
+    with Field() as field:
+        rows = compete(Case("waiting", "ms", "how long", 7, measure, {"wasm": AtMost(100)}), field, quick=False)
+    assert [(row.who, row.skipped, row.kept) for row in rows] == [
+        ("wasm", None, False),
+        ("restricted", "no time | today", None),
+    ]
+    assert rows[0].spread == Spread(7, 250, 250, 250, 250)
+    first, second = report.lines(rows)
+    assert first == "| waiting | wasm | **250 ms** | 250 | 250 | 250 | 7 | <= 100 ms: MISSED | 1x |  |"
+    assert second.startswith("| waiting | restricted | -: no time / today |")
+    assert {line.count("|") for line in (*report.HEAD, first, second)} == {11}
+
+
+def test_targets_are_bounds_from_either_side() -> None:
+    assert (AtMost(2).kept(2), AtMost(2).kept(2.1)) == (True, False)
+    assert (AtLeast(2).kept(2), AtLeast(2).kept(1.9)) == (True, False)
+
+
+def test_rounds_are_cut_into_blocks_that_are_not_empty() -> None:
+    assert blocks(3) == [1, 1, 1]
+    assert blocks(23) == [4, 5, 4, 5, 5]
 
 
 def test_no_case_of_that_name_is_an_error() -> None:

@@ -1,0 +1,153 @@
+"""What an arm is asked to do, and the doing: the only place where anything is timed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from benchmarks.arms import Arm, CannotError, Run, Tools, WrongAnswerError
+from benchmarks.arms.processes import private
+
+Kind = Literal["fresh", "turn", "idle", "used", "rate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One thing to do again and again.
+
+    Attributes:
+        kind: `fresh` times a run in a world of its own, `turn` one more run in a session, both in seconds; `idle`
+            and `used` give the private bytes of a live instance before and after its first program; `rate` gives
+            fresh runs per second.
+        program: its text.
+        wanted: the value it must come to.
+        tools: what it is granted.
+        count: how many instances are held (`idle`, `used`), or how many threads run (`rate`).
+        seconds: how long a sample of `rate` takes.
+    """
+
+    kind: Kind
+    program: str = "1+1"
+    wanted: object = 2
+    tools: Tools = "none"
+    count: int = 1
+    seconds: float = 1.0
+
+
+class Worker:
+    """Does tasks on an arm. The world, or what makes worlds, stays for as long as tasks are of the same kind and grants."""
+
+    def __init__(self, arm: Arm) -> None:
+        self._arm = arm
+        self._made: tuple[Kind, Tools] | None = None
+        self._open = ExitStack()
+        self._run: Run | None = None
+
+    def close(self) -> None:
+        """Let go of the world."""
+        self._made = self._run = None
+        self._open.close()
+
+    def samples(self, task: Task, rounds: int, warmup: int) -> list[float]:
+        """Do a task some times.
+
+        Args:
+            task: what.
+            rounds: how many samples.
+            warmup: how often before that, uncounted.
+
+        Raises:
+            CannotError: the arm cannot.
+            WrongAnswerError: the program came to another value.
+        """
+        match task.kind:
+            case "fresh" | "turn":
+                run = self._runner(task)
+                for _ in range(warmup):
+                    _right(task, run(task.program))
+                return [_timed(task, run) for _ in range(rounds)]
+            case "idle" | "used":
+                self.close()
+                return [self._held(task) for _ in range(rounds)]
+            case "rate":
+                self.close()
+                return [self._rate(task) for _ in range(rounds)]
+
+    def _runner(self, task: Task) -> Run:
+        if self._run is None or self._made != (task.kind, task.tools):
+            self.close()
+            maker = self._arm.fresh if task.kind == "fresh" else self._arm.session
+            self._run, self._made = self._open.enter_context(maker(task.tools)), (task.kind, task.tools)
+        return self._run
+
+    def _held(self, task: Task) -> float:
+        with self._instance(task):  # so that what the process needs once is there before
+            before = _private()
+            with ExitStack() as held:
+                for _ in range(task.count):
+                    held.enter_context(self._instance(task))
+                return (_private() - before) / task.count
+
+    @contextmanager
+    def _instance(self, task: Task) -> Iterator[None]:
+        if task.kind == "idle":
+            with self._arm.idle():
+                yield
+        else:
+            with self._arm.session(task.tools) as run:
+                _right(task, run(task.program))
+                yield
+
+    def _rate(self, task: Task) -> float:
+        # Each thread has its own maker of worlds: not every arm's may be shared.
+        ready, done = threading.Barrier(task.count), [0] * task.count
+        failures: list[BaseException] = []
+
+        def serve(number: int) -> None:
+            try:
+                with self._arm.fresh(task.tools) as run:
+                    _right(task, run(task.program))
+                    ready.wait()
+                    until = time.perf_counter() + task.seconds
+                    while time.perf_counter() < until:
+                        _right(task, run(task.program))
+                        done[number] += 1
+            except BaseException as error:  # noqa: BLE001 - it is raised again, by the thread that waits
+                failures.append(error)
+                ready.abort()
+
+        threads = [threading.Thread(target=serve, args=(number,)) for number in range(task.count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for failure in failures:
+            if not isinstance(failure, threading.BrokenBarrierError):
+                raise failure
+        return sum(done) / task.seconds
+
+
+def _timed(task: Task, run: Run) -> float:
+    began = time.perf_counter()
+    value = run(task.program)
+    took = time.perf_counter() - began
+    _right(task, value)
+    return took
+
+
+def _right(task: Task, value: object) -> None:
+    if value != task.wanted:
+        msg = f"{value!r:.200} instead of {task.wanted!r:.200}"
+        raise WrongAnswerError(msg)
+
+
+def _private() -> int:
+    found = private()
+    if found is None:
+        msg = "the kernel does not tell private memory (no /proc/self/smaps_rollup)"
+        raise CannotError(msg)
+    return found

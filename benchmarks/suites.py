@@ -1,0 +1,48 @@
+"""The suites, by name: what each measures, and how its rows come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks import calls, latency, starts
+from benchmarks.contest import Case, Field, Row, compete
+
+
+def _nothing(_rows: Sequence[Row]) -> Iterator[Row]:
+    return iter(())
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Cases that belong together.
+
+    Attributes:
+        about: what they measure.
+        cases: the cases.
+        summary: rows that follow from all others.
+    """
+
+    about: str
+    cases: tuple[Case, ...]
+    summary: Callable[[Sequence[Row]], Iterator[Row]] = _nothing
+
+    def rows(self, field: Field, *, only: str, quick: bool) -> Iterator[list[Row]]:
+        """Measure the cases with a text in their name, and give the rows of each as they come."""
+        seen: list[Row] = []
+        for case in self.chosen(only):
+            rows = compete(case, field, quick=quick)
+            seen += rows
+            yield rows
+        if summary := [*self.summary(seen)]:
+            yield summary
+
+    def chosen(self, only: str) -> list[Case]:
+        """The cases with a text in their name."""
+        return [case for case in self.cases if only in case.name]
+
+
+SUITES: Mapping[str, Suite] = {
+    "latency": Suite("how long one waits for a run and for a start", (*latency.CASES, *starts.CASES)),
+    "calls": Suite("what a tool call costs above the tool's own time", calls.CASES),
+}
