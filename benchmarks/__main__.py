@@ -1,4 +1,4 @@
-"""Benchmarks of codeact: what it costs, beside what others cost, how late a stop may come, and what is left behind."""
+"""Benchmarks of codeact: what it costs, beside what others cost, what it saves, how late a stop may come, and what is left."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks import lateness, report, soak
 from benchmarks.contest import Field, Row
 from benchmarks.measure import machine, spread
+from benchmarks.roundtrips import command as roundtrips
 from benchmarks.suites import SUITES
 
 Add = Callable[..., argparse.ArgumentParser]
@@ -26,7 +27,7 @@ def main() -> int:
     for name, suite in SUITES.items():
         _add_tables(suites.add_parser, name, suite.about, (name,))
     _add_tables(suites.add_parser, "all", "all of these, one after the other", tuple(SUITES))
-    for other in (_add_lateness(suites.add_parser), _add_soak(suites.add_parser)):
+    for other in (_add_lateness(suites.add_parser), _add_soak(suites.add_parser), roundtrips.add(suites.add_parser)):
         other.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file too")
     chosen = parser.parse_args()
     return int(chosen.measure(parser, chosen))
