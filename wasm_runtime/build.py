@@ -6,6 +6,7 @@ By hand: `python -m wasm_runtime.build`. Hatch calls it too, whenever a wheel is
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import shutil
@@ -82,18 +83,18 @@ def build(out: Path, packages: Path | None = None) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
         # Whoever reads it meanwhile sees the old one or the new one, whole.
         fresh = out.with_name(f"{out.name}.{os.getpid()}")
-        fresh.write_bytes(_with_probe((room / "guest.wasm").read_bytes()))
+        fresh.write_bytes(_fused((room / "guest.wasm").read_bytes()))
         fresh.replace(out)
 
 
-def _with_probe(component: bytes) -> bytes:
+def _fused(component: bytes) -> bytes:
     # Hatch loads this file alone, with nothing of the project to import.
-    spec = importlib.util.spec_from_file_location("codeact_probe", HERE / "probe.py")
-    if spec is None or spec.loader is None:
-        raise ImportError(HERE / "probe.py")
-    probe = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(probe)
-    made: bytes = probe.with_probe(component)
+    sys.path.insert(0, str(HERE.parent))
+    try:
+        fused = importlib.import_module("wasm_runtime.fusion").fused
+    finally:
+        sys.path.remove(str(HERE.parent))
+    made: bytes = fused(component)
     return made
 
 
@@ -122,7 +123,8 @@ def _tzdata() -> Path:
 def digest() -> str:
     """What the component depends on, as one hexadecimal number."""
     found = hashlib.sha256()
-    for path in sorted([HERE / "world.wit", HERE / "build.py", HERE / "probe.py", *(HERE / "guest").rglob("*.py")]):
+    sources = [HERE / "world.wit", HERE / "build.py", *(HERE / "fusion").glob("*.py"), *(HERE / "guest").rglob("*.py")]
+    for path in sorted(sources):
         found.update(f"{path.relative_to(HERE).as_posix()}\n".encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())
     found.update(repr(_requirements()).encode())

@@ -13,7 +13,6 @@ from wasmtime import _ffi as ffi
 
 from wasm_runtime.doors import STOPPED, Host, at_tick, nothing, put, read, room
 from wasm_runtime.machine import Machine
-from wasm_runtime.probe import PAGE
 
 Reason = Literal["stopped", "fuel", "stack", "memory", "absent", "crash"]
 """Why a guest ended without an answer: the host stopped it; its fuel or stack was used up; it could not get the
@@ -22,8 +21,11 @@ memory it needs; it asked libc for what does not exist in the room; or CPython i
 
 _CRASH: Reason = "crash"
 
-_TO_START = 1_000_000_000
-"""Units of fuel for making a world; it takes a few thousand."""
+_TO_START = 1_000_000
+"""Units of fuel for making a world; it takes almost none."""
+
+_PAGE = 65536
+"""Bytes of a page of linear memory."""
 
 
 class Trap(Exception):
@@ -138,7 +140,7 @@ class Instance:
         if error:
             ffi.wasmtime_error_delete(error)
             return None
-        return int(result.of.u32) * PAGE
+        return int(result.of.u32) * _PAGE
 
     def close(self) -> None:
         """Destroy the world. Harmless when called twice."""

@@ -18,7 +18,7 @@ from wasmtime import Config, Engine, WasmtimeError
 from wasmtime import _ffi as ffi
 from wasmtime.component import Component, ExportIndex, Linker
 
-from wasm_runtime import cache, probe
+from wasm_runtime import cache
 from wasm_runtime.doors import DOORS, nothing
 from wasm_runtime.ticker import Ticker
 
@@ -73,7 +73,7 @@ class Machine:
             _check_doors(guest, self.imports)
             self.linker = _linked(self.engine)
             self.entry = _entry(self.component, "run")
-            self.memory = _entry(self.component, probe.NAME)
+            self.memory = _entry(self.component, "memory-size")
         except WasmtimeError as error:
             msg = f"the wasm guest {guest} cannot be set up: {str(error).splitlines()[0]}"
             raise GuestUnavailable(msg) from error

@@ -1,0 +1,200 @@
+"""One core module of many: what is linked does the same, and what is not known is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from wasmtime import wat2wasm
+
+from wasm_runtime.fusion import fused
+from wasm_runtime.fusion.binary import Reader
+from wasm_runtime.fusion.module import Module, Sort
+from wasm_runtime.instance import Instance
+from wasm_runtime.machine import Machine
+
+COMPONENT = """
+(component
+  (import "call" (func $call
+    (param "name" string) (param "arguments" string) (param "line" u32) (result string)))
+  (import "now" (func $now (result u64)))
+
+  (core module $late
+    (type $call (func (param i32 i32 i32 i32 i32 i32)))
+    (table (export "$imports") 1 1 funcref)
+    (func (export "0") (type $call)
+      (local.get 0) (local.get 1) (local.get 2) (local.get 3) (local.get 4) (local.get 5)
+      (call_indirect (type $call) (i32.const 0))))
+
+  (core module $main
+    (type $number (func (param i32) (result i32)))
+    (table (export "table") 8 funcref)
+    (memory (export "memory") 2)
+    (global (export "stack") (mut i32) (i32.const 65536))
+    (global (export "base") i32 (i32.const 1024))
+    (global (export "slots") i32 (i32.const 3))
+    (global (export "address") (mut i32) (i32.const -2048))
+    (func (export "double") (type $number)
+      (local.get 0) (call_indirect (type $number) (i32.const 4)))
+    (func (export "doubled_and_swapped") (param i32 i32) (result i32)
+      (i32.sub (local.get 1) (local.get 0)))
+    (data (i32.const 1024) "\\05\\00\\00\\00"))
+
+  (core module $library
+    (type $number (func (param i32) (result i32)))
+    (import "env" "memory" (memory 1))
+    (import "env" "table" (table 1 funcref))
+    (import "env" "slots" (global $slots i32))
+    (import "env" "base" (global $base i32))
+    (global $inner i32 (i32.add (global.get $base) (i32.const 0)))
+    (func $unused (result i32) (i32.const 99))
+    (func $double (type $number) (i32.add (local.get 0) (local.get 0)))
+    (func $switch (export "switch") (param i32) (result i32)
+      (block $two (block $one (block $zero (br_table $zero $one $two (local.get 0)))
+        (return (i32.const 10))) (return (i32.const 11)))
+      (i32.load (global.get $inner)))
+    (func $forgotten LATER)
+    (elem (global.get $slots) func $switch $double)
+    EXTRA)
+
+  (core module $entry
+    (type $number (func (param i32) (result i32)))
+    (import "env" "memory" (memory 1))
+    (import "env" "stack" (global $stack (mut i32)))
+    (import "GOT" "address" (global $address (mut i32)))
+    (import "env" "double" (func $double (type $number)))
+    (import "env" "switch" (func $switch (type $number)))
+    (import "env" "sub" (func $sub (param i32 i32) (result i32)))
+    (import "$root" "call" (func $call (param i32 i32 i32 i32 i32 i32)))
+    (import "$root" "now" (func $now (result i64)))
+    (global $heap (mut i32) (i32.const 70000))
+    (func (export "realloc") (param i32 i32 i32 i32) (result i32)
+      (global.get $heap)
+      (global.set $heap (i32.add (global.get $heap) (local.get 3))))
+    (func (export "after") (param i32)
+      (global.set $stack (i32.add (global.get $stack) (i32.const 16))))
+    (func $line (result i32)
+      ;; 2 * 21 + the first choice + the last + what the constant is + the clock
+      (i32.add (call $double (i32.const 21)) (i32.add (call $switch (i32.const 0)) (i32.add (call $switch (i32.const 2))
+        (i32.add (call $sub (i32.const 1) (i32.const 3))
+          (i32.add (i32.sub (i32.const 0) (global.get $address)) (i32.wrap_i64 (call $now))))))))
+    (func (export "run") (param i32 i32) (result i32)
+      (global.set $stack (i32.sub (global.get $stack) (i32.const 16)))
+      (call $call (local.get 0) (local.get 1) (local.get 0) (local.get 1) (call $line) (global.get $stack))
+      (global.get $stack)))
+
+  (core module $fill
+    (import "" "$imports" (table 1 1 funcref))
+    (import "" "0" (func (param i32 i32 i32 i32 i32 i32)))
+    (elem (i32.const 0) func 0))
+
+  (core instance $late (instantiate $late))
+  (core instance $main (instantiate $main))
+  (core instance $library (instantiate $library (with "env" (instance $main))))
+  (alias core export $late "0" (core func $late-call))
+  (core func $now (canon lower (func $now)))
+  (core instance $root (export "call" (func $late-call)) (export "now" (func $now)))
+  (alias core export $main "memory" (core memory $memory))
+  (alias core export $main "stack" (core global $stack))
+  (alias core export $main "double" (core func $double))
+  (alias core export $main "doubled_and_swapped" (core func $sub))
+  (alias core export $library "switch" (core func $switch))
+  (core instance $env
+    (export "memory" (memory $memory)) (export "stack" (global $stack)) (export "double" (func $double))
+    (export "switch" (func $switch)) (export "sub" (func $sub)))
+  (core instance $entry (instantiate $entry
+    (with "env" (instance $env)) (with "GOT" (instance $main)) (with "$root" (instance $root))))
+  (alias core export $entry "realloc" (core func $realloc))
+  (core func $call (canon lower (func $call) (memory $memory) (realloc $realloc)))
+  (alias core export $late "$imports" (core table $imports))
+  (core instance $given (export "$imports" (table $imports)) (export "0" (func $call)))
+  (core instance (instantiate $fill (with "" (instance $given))))
+  (alias core export $entry "run" (core func $run))
+  (alias core export $entry "after" (core func $after))
+  (func $lifted (param "request" string) (result string)
+    (canon lift (core func $run) (memory $memory) (realloc $realloc) (post-return $after)))
+  (export "run" (func $lifted)))
+"""
+
+
+def component(*, later: str = "", extra: str = "") -> bytes:
+    """A component such as dynamic libraries are linked to, with more in one of its modules."""
+    return bytes(wat2wasm(COMPONENT.replace("LATER", later).replace("EXTRA", extra)))
+
+
+class Desk:
+    """A host that keeps what it is asked."""
+
+    asked = told = 1000
+
+    def __init__(self) -> None:
+        self.lines: list[int] = []
+
+    def call(self, name: str, arguments: str, line: int) -> str:
+        self.lines.append(line)
+        return f"{name}|{arguments}"
+
+    def wait(self, sent: str, nanoseconds: int, line: int) -> str:
+        raise AssertionError
+
+    def write(self, text: str, line: int) -> None:
+        raise AssertionError
+
+    def now(self) -> int:
+        return 1_000_000
+
+    def monotonic(self) -> int:
+        raise AssertionError
+
+    def stopped(self) -> bool:
+        return False
+
+
+def test_what_is_linked_calls_reads_and_sets_the_same_as_before(tmp_path: Path) -> None:
+    path = tmp_path / "small.wasm"
+    path.write_bytes(fused(component()))
+    machine, desk = Machine(path), Desk()
+    assert machine.imports == ("call", "now")
+    instance = Instance(machine, memory=1 << 20)
+    assert [instance.run(text, desk, 100_000) for text in ("a", "größer")] == ["a|a", "größer|größer"]
+    assert desk.lines == [42 + 10 + 5 + 2 + 2048 + 1_000_000] * 2
+    assert instance.memory == 2 * 65536
+    instance.close()
+
+
+def modules(binary: bytes) -> list[Module]:
+    return [Module.parsed(content) for kind, content in Reader(binary, 8).sections() if kind == 1]
+
+
+def test_only_what_can_be_reached_is_there_and_constants_are_none_of_its_globals() -> None:
+    main, binding = modules(fused(component()))
+    # realloc, after, line, run; switch, double; sub; the way to a late door; the size of the memory
+    assert len(main.bodies) == 9
+    assert len(main.globals) == 2, "the stack and the heap are set, nothing else is"
+    assert [wanted.name for wanted in main.imports[Sort.FUNCTION]] == ["now"]
+    assert not binding.bodies
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"later": "(drop (v128.const i32x4 0 0 0 0))", "extra": "(elem (i32.const 6) func $forgotten)"}, "0xfd"),
+        ({"extra": "(start $forgotten)"}, "section of kind 8"),
+        ({"extra": '(data (i32.const 0) "abc")'}, "memory of its own has data"),
+        ({"extra": "(table $second 1 funcref) (elem (table $second) (i32.const 0) func $double)"}, "first table"),
+        ({"extra": "(global $wide i64 (i64.mul (i64.const 2) (i64.const 3)))"}, "0x7e"),
+        ({"extra": "(rec (type (struct)))"}, "no function's"),
+    ],
+)
+def test_what_is_not_known_is_refused(part: dict[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        fused(component(**part))
+
+
+def test_what_is_not_known_is_no_matter_where_nobody_reaches_it() -> None:
+    assert fused(component(later="(drop (v128.const i32x4 0 0 0 0))"))
+
+
+def test_a_component_without_the_entry_is_refused() -> None:
+    with pytest.raises(ValueError, match="no function run"):
+        fused(bytes(wat2wasm("(component)")))
