@@ -10,7 +10,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from codeact.audit import Trail, events, trail
@@ -71,7 +72,10 @@ def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
     portal = Portal(own_loop)
     run = Execution(grant, task, portal, place).start(waiting.release)
     try:
-        if not waiting.acquire(timeout=run.left()) and not run.door.expire():
+        ended = False
+        while not ended and run.left():  # again where its deadline was put off
+            ended = waiting.acquire(timeout=run.left())
+        if not ended and not run.door.expire():
             waiting.acquire(timeout=GRACE)
         run.abandon()
         portal.join(run.grace())  # what is given up is on record before the run is over
@@ -107,7 +111,10 @@ async def complete_async(grant: Grant, task: Task, place: Place | None = None) -
     portal = Portal(lambda: loop)
     run = Execution(grant, task, portal, place).start(finished)
     try:
-        if not await within(run.left()) and not run.door.expire():
+        ended = False
+        while not ended and run.left():  # as above
+            ended = await within(run.left())
+        if not ended and not run.door.expire():
             await within(GRACE)
         run.abandon()
         await portal.settle(run.grace())  # as above
@@ -193,8 +200,8 @@ class Execution:
         return self
 
     def left(self) -> float:
-        """Seconds until the deadline, at least zero."""
-        return self._deadline.left()
+        """Seconds until the deadline, at least zero; where it was put off, until it must be looked at again."""
+        return min(self._deadline.left(), self._grant.limits.timeout)
 
     def grace(self) -> float:
         """Seconds that what it has begun still gets to end; none of them is later than `GRACE` after the deadline."""
@@ -289,6 +296,7 @@ class Execution:
             now=time.time_ns,
             monotonic=time.monotonic_ns,
             seed=fresh(b"seed", 32),
+            waiting=self._turn,
         )
         try:
             if self._instance is None:
@@ -320,8 +328,9 @@ class Execution:
             self._reading = reading
             outcome = self._refused(reading)
             if outcome is None:
-                self._begun = True
+                before, self._begun = self._begun, True
                 outcome = instance.run(Program(reading.text, number, files, frozenset(inputs)), doors)
+                self._begun = before or outcome.begun
             fuel += outcome.fuel
             unread = is_unread(reading.text, outcome) and not self._has_acted()
             if best is None or not unread or (reading.keeps_lines and _is_further(outcome, best[1])):
@@ -330,6 +339,17 @@ class Execution:
                 break
         self._reading, outcome = best or (self._reading, Outcome())
         return replace(outcome, fuel=fuel)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait for a turn: the time of the run begins after that."""
+        self._deadline.at = math.inf
+        try:
+            yield
+        finally:
+            begin = Deadline.of(self._grant.limits, self._place.until if self._place else math.inf)
+            self._deadline.limit, self._deadline.hint, self._deadline.at = begin.limit, begin.hint, begin.at
+            self._started = time.monotonic()
 
     def _refused(self, reading: Reading) -> Outcome | None:
         """Why a program is not even begun, where programs are checked first."""

@@ -84,9 +84,9 @@ class Task:
     tenant: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Deadline:
-    """When a run must be over.
+    """When a run must be over. It is put off while the run waits for its turn.
 
     Attributes:
         at: by `time.monotonic`.

@@ -71,7 +71,7 @@ class Usage:
     """What one run cost.
 
     Attributes:
-        wall: seconds from `run` to the result.
+        wall: seconds from `run` to the result, but for those that it waited for a worker.
         guest: seconds of it that no tool was running.
         fuel: units spent: wasm instructions or restricted ticks, repeatable for the same program and inputs.
             Of a run that was stopped it is a lower bound, and 0 when the run was abandoned at its deadline.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from codeact.audit import Audit
@@ -21,7 +22,11 @@ from codeact.tools import Granted, Toolset
 
 if TYPE_CHECKING:
     from codeact.check import Checker
+    from codeact.engines.afar import AfarEngine
     from codeact.policy import Policy
+
+MOST_WORKERS = 256
+"""Processes that a sandbox may have: a mistake in a number should not start thousands."""
 
 GUEST_PYTHON = (3, 14)
 """The version of the Python in the wasm engine's guest."""
@@ -43,6 +48,7 @@ class Sandbox:
         check: bool = False,
         inputs: Mapping[str, Content] | None = None,
         audit: Audit | None = None,
+        workers: int | None = None,
     ) -> None:
         """Set a sandbox up. The first use of `wasm` on a machine compiles its guest, which takes some seconds.
 
@@ -59,11 +65,14 @@ class Sandbox:
             inputs: files that every program finds in its workspace and cannot change: contents by path. They are
                 copied.
             audit: where the events of its runs, calls and sessions go; see `codeact.audit`.
+            workers: for `wasm`, processes that the guests run in, as many at a time; by default they run in this one.
+                Tools stay in this one. They are started with the first run, and end with `close`, with the sandbox,
+                or with this process. A run that finds all of them busy waits, at most for as long as it may take.
 
         Raises:
             ImportError: `check` is asked for, and its extra is not installed.
-            ValueError: there is no such engine, it has no guest, the tools do not go together, or the inputs are more
-                than the limits let in.
+            ValueError: there is no such engine, it has no guest or no workers, the tools do not go together, or the
+                inputs are more than the limits let in.
             TypeError: an argument is of the wrong type, or a tool is not annotated.
             EngineUnavailable: the engine cannot be set up here. No other engine is used in its place.
         """
@@ -83,6 +92,10 @@ class Sandbox:
         given = checked("inputs", inputs, most)
         toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
         made = _engine(engine, guest)
+        self._end: Callable[[], object] = _nothing
+        if workers is not None:
+            made = afar = _afar(made, workers)
+            self._end = afar.close
         checker = _checker(toolset, made) if check else None
         self._grant = Grant(made, toolset, faces(toolset), most, checker, given, audit)
 
@@ -146,6 +159,21 @@ class Sandbox:
         """The name of the engine."""
         return self._grant.engine.name
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End its workers, and with them what runs there and the worlds of its sessions. Harmless when called twice.
+
+        A sandbox without workers has nothing to end.
+        """
+        self._end()
+
     def run(self, code: str, *, files: Mapping[str, Content] | None = None, tenant: str | None = None) -> Result:
         """Run a program and wait for its result, no longer than the limit `timeout`.
 
@@ -198,6 +226,33 @@ def _checker(toolset: Toolset, engine: Engine) -> Checker:
     from codeact.check import Checker  # noqa: PLC0415 - an extra, and only where it is asked for
 
     return Checker(toolset, GUEST_PYTHON if engine.name == "wasm" else sys.version_info[:2])
+
+
+def _nothing() -> None:
+    """There are no workers."""
+
+
+def _afar(near: Engine, workers: object) -> AfarEngine:
+    """The engine, with its worlds in so many processes."""
+    if isinstance(workers, bool) or not isinstance(workers, int):
+        msg = f"workers={workers!r:.100}: expected a number of processes, such as os.cpu_count(), or None for none"
+        raise TypeError(msg)
+    if not 0 < workers <= MOST_WORKERS:
+        msg = f"workers={workers}: expected 1 to {MOST_WORKERS} processes; leave it out to run in this one"
+        raise ValueError(msg)
+    if near.name != "wasm":
+        msg = (
+            f"workers={workers}: only engine='wasm' runs in workers; engine={near.name!r} is for programs that need"
+            " no wall, and where it should use more cores, start more processes of your own"
+        )
+        raise ValueError(msg)
+    from codeact.engines.afar import AfarEngine  # noqa: PLC0415 - only where there are workers
+    from codeact.engines.wasm import WasmEngine  # noqa: PLC0415 - as above
+
+    if not isinstance(near, WasmEngine):
+        msg = f"workers={workers}: {type(near).__name__} is an engine of your own, which does not say how it would run there"
+        raise ValueError(msg)  # noqa: TRY004 - it is the combination that does not work
+    return AfarEngine(near, workers)
 
 
 def _engine(engine: str | Engine, guest: str | os.PathLike[str] | None) -> Engine:

@@ -14,9 +14,10 @@ from wasmtime import _ffi as ffi
 from wasm_runtime.doors import STOPPED, Host, at_tick, nothing, put, read, room
 from wasm_runtime.machine import Machine
 
-Reason = Literal["stopped", "fuel", "stack", "memory", "absent", "crash"]
+Reason = Literal["stopped", "fuel", "stack", "memory", "unmade", "absent", "crash", "lost"]
 """Why a guest ended without an answer: the host stopped it; its fuel or stack was used up; it could not get the
-memory it needs; it asked libc for what does not exist in the room; or CPython itself gave up."""
+memory it needs, or not even what its interpreter begins with; it asked libc for what does not exist in the room;
+CPython itself gave up; or the worker that ran it has gone."""
 
 
 _CRASH: Reason = "crash"
@@ -69,7 +70,8 @@ class Instance:
             size = instance.get_func(self._store, machine.memory)
         except WasmtimeError as error:
             self._store.close()
-            raise _trap(error) from None
+            trap = _trap(error)
+            raise (Trap("unmade") if trap.reason == "memory" else trap) from None
         if entry is None or size is None:
             self._store.close()
             raise Trap(_CRASH, "the guest has no entry")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -157,6 +158,8 @@ class Doors:
         now: the wall clock, nanoseconds since the epoch.
         monotonic: a clock that never goes back, nanoseconds.
         seed: 32 bytes from which the randomness of a world is drawn. The doors of its first program count.
+        waiting: entered by an engine that lets a program wait for its turn until that has come: the program's own time
+            begins then. The engine sees to it that nobody waits for ever.
     """
 
     call: Callable[[str, tuple[object, ...], dict[str, object]], Reply]
@@ -169,6 +172,7 @@ class Doors:
     now: Callable[[], int]
     monotonic: Callable[[], int]
     seed: bytes
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,7 @@ class Outcome:
         files: what has become of the workspace's files since the run began: contents by path, in the order of the
             paths; None for a file that is gone. Temporary files are not among them.
         unawaited: calls of async tools that it never awaited, and which were not made: name and line.
+        begun: whether the world has met the program; False where its turn never came.
     """
 
     value: object = None
@@ -200,6 +205,7 @@ class Outcome:
     memory: int | None = None
     files: Mapping[str, bytes | None] = field(default_factory=dict)
     unawaited: tuple[tuple[str, int], ...] = ()
+    begun: bool = True
 
 
 class Instance(Protocol):

@@ -8,9 +8,10 @@ long it took come from the host's own records.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codeact.engines import Doors, EngineUnavailable, Face, Fault, Frame, Kind, Outcome, Program
 from codeact.engines.room import HEADER, Room, bounded
@@ -26,6 +27,9 @@ try:
 except ImportError as error:
     msg = f"engine='wasm': wasmtime cannot be imported ({error}); reinstall codeact on a platform it has wheels for"
     raise EngineUnavailable(msg) from error
+
+if TYPE_CHECKING:
+    from wasm_runtime.remote import Remote
 
 _REPORTED: frozenset[Kind] = frozenset({"syntax", "denied", "runtime", "tool", "memory", "stack", "value"})
 """The kinds of fault that a guest may report; all others are for the host to say."""
@@ -63,21 +67,33 @@ class WasmEngine:
 
     def open(self, faces: tuple[Face, ...], limits: Limits) -> WasmInstance:
         """Make a fresh world."""
-        return WasmInstance(self.machine, faces, limits, limits.fuel or self.default_fuel)
+        return WasmInstance(self._make, faces, limits, limits.fuel or self.default_fuel)
+
+    def _make(self, memory: int) -> Instance:
+        return Instance(self.machine, memory=memory)
 
 
 class WasmInstance:
-    """One world inside wasmtime."""
+    """One world inside wasmtime.
 
-    def __init__(self, machine: Machine, faces: tuple[Face, ...], limits: Limits, fuel: int) -> None:
+    Args:
+        make: makes it, in this process or another one, with so many bytes of memory.
+        faces: the tools that its programs see.
+        limits: what each of them may use.
+        fuel: units that each may spend.
+    """
+
+    def __init__(
+        self, make: Callable[[int], Instance | Remote], faces: tuple[Face, ...], limits: Limits, fuel: int
+    ) -> None:
         self._faces = faces
         self._limits = limits
         self._fuel = fuel
-        self._instance: Instance | None = None
+        self._instance: Instance | Remote | None = None
         self._opened = False
         self._unfit: Fault | None = None
         try:
-            self._instance = Instance(machine, memory=limits.memory)
+            self._instance = make(limits.memory)
         except Trap as trap:
             self._unfit = self._fault(trap)
 
@@ -165,10 +181,10 @@ class WasmInstance:
                 return Fault("fuel", "FuelExhausted", f"the program used up its {self._fuel:,} units (limit fuel)")
             case "stack":
                 return Fault("stack", "RecursionError", "the program overflowed the stack; its world is lost")
-            case "memory" if room is not None:
+            case "memory":
                 text = f"no more memory (limit memory={self._limits.memory:,} bytes); the world is lost"
                 return Fault("memory", "MemoryError", text)
-            case "memory":
+            case "unmade":
                 text = f"memory={self._limits.memory:,} bytes is less than the interpreter itself needs"
                 return Fault("memory", "MemoryError", text, hint="raise the limit memory; 64 MiB and more are useful")
             case "absent":
@@ -178,6 +194,8 @@ class WasmInstance:
                 # Where, the host knows only when the guest was at a door.
                 frames = (Frame(room.line, "<module>"),) if 0 < room.line < _LARGEST else ()
                 return replace(room.stop, frames=frames)
+            case "lost":
+                return Fault("host", "WorkerDied", f"the worker process {trap.detail}; this world is lost")
             case _:
                 text = f"the interpreter inside gave up ({trap.detail}); its world is lost"
                 return Fault("runtime", "SystemError", text)

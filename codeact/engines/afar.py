@@ -1,0 +1,113 @@
+"""The wasm engine in worker processes: the same worlds, and the same doors, with one more wall between.
+
+Tools, limits, records and everything that is read of what a program says stay in this process; only the machine
+and its guests are in the others.
+"""
+
+from __future__ import annotations
+
+import weakref
+from contextvars import ContextVar
+from functools import partial
+
+from codeact.engines import Doors, Face, Fault, Outcome, Program
+from codeact.engines.crew import Crew, Lease
+from codeact.engines.wasm import WasmEngine, WasmInstance
+from codeact.limits import Limits
+from wasm_runtime.remote import Remote, Worker
+
+
+class AfarEngine:
+    """Makes worlds in worker processes.
+
+    Attributes:
+        crew: the processes. They end with the engine.
+    """
+
+    name = WasmEngine.name
+
+    def __init__(self, near: WasmEngine, workers: int) -> None:
+        """Make one; the processes are started with the first run.
+
+        Args:
+            near: the engine of this process, which has seen to it that the guest is there and compiled.
+            workers: how many processes.
+        """
+        self.default_fuel = near.default_fuel
+        self.crew = Crew(workers, partial(Worker, near.guest, near.machine.digest))
+        self.close = weakref.finalize(self, self.crew.close)
+
+    def open(self, faces: tuple[Face, ...], limits: Limits) -> AfarInstance:
+        """Make a fresh world."""
+        return AfarInstance(self.crew, faces, limits, limits.fuel or self.default_fuel)
+
+
+_held: ContextVar[tuple[Lease, ...]] = ContextVar("held", default=())
+"""What the runs have leased whose tools have led here: none of it is free before this run is over."""
+
+
+def _nested(workers: int) -> Fault:
+    text = (
+        f"a tool runs a program itself, and the runs that called it hold the workers that it needs (workers={workers})"
+    )
+    return Fault("host", "WorkersBusy", text)
+
+
+class AfarInstance:
+    """One world, which comes to be with its first program and stays with the worker that ran that."""
+
+    def __init__(self, crew: Crew, faces: tuple[Face, ...], limits: Limits, fuel: int) -> None:
+        self._crew = crew
+        self._patience = limits.timeout
+        self._unmade = partial(WasmInstance, self._make, faces, limits, fuel)
+        self._lease: Lease | None = None
+        self._worker: Worker | None = None
+        self._instance: WasmInstance | None = None
+        self._lost = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can run another program."""
+        return not self._lost and (self._instance is None or self._instance.alive)
+
+    def run(self, program: Program, doors: Doors) -> Outcome:
+        """Run a program; see `codeact.engines.Instance`."""
+        if self._waits_for_itself():
+            return Outcome(fault=_nested(self._crew.size), begun=False)
+        with doors.waiting():
+            lease = self._crew.lease(self._worker, self._patience, lambda: doors.interrupted() is not None)
+        if isinstance(lease, Fault):
+            self._lost = self._worker is not None and self._worker.dead
+            return Outcome(fault=lease, begun=self._lost)
+        self._lease, self._worker = lease, lease.worker
+        inside = _held.set((*_held.get(), lease))
+        try:
+            if self._instance is None:
+                self._instance = self._unmade()
+            return self._instance.run(program, doors)
+        finally:
+            _held.reset(inside)
+            lease.end()
+
+    def _waits_for_itself(self) -> bool:
+        held = {lease.worker for lease in _held.get() if lease.crew is self._crew and not lease.over}
+        return bool(held) and (self._worker in held or len(held) >= self._crew.size)
+
+    def _make(self, memory: int) -> Remote:
+        if self._worker is None:
+            msg = "no worker was leased"
+            raise RuntimeError(msg)
+        return Remote(self._worker, memory=memory, free=self._free)
+
+    def _free(self) -> None:
+        """The worker has done its part; what is read of its answer needs it no more."""
+        if self._lease is not None:
+            self._lease.end()
+
+    def close(self) -> None:
+        """Destroy the world. Harmless when called twice."""
+        self._lost = True
+        if self._instance is not None and self._worker is not None:
+            self._instance.close()
+            if not self._worker.dead:
+                self._crew.tidy(self._worker)

@@ -1,0 +1,289 @@
+"""The crew: the worker processes of one engine, who runs on which, and who waits."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from codeact.engines import Fault
+from wasm_runtime.remote import Worker, WorkerUnavailable
+
+log = logging.getLogger("codeact")
+
+WAITING = 64
+"""Runs that may wait for each worker; what comes then is refused at once."""
+
+MOMENT = 0.1
+"""Seconds between two looks whether somebody who waits still wants to."""
+
+_PAUSES = (0.1, 0.5, 2.0, 10.0)
+"""Seconds before another try where no worker can be started."""
+
+_LEAVING = 2.0
+"""Seconds that workers get to be gone when they are closed."""
+
+_LATER = "nothing was run; run it again later"
+
+
+class Lease:
+    """A worker that somebody has to himself."""
+
+    def __init__(self, crew: Crew, worker: Worker) -> None:
+        self.crew = crew
+        self.worker = worker
+        self._release: Callable[[Worker], None] | None = crew.take_back
+        self._lock = threading.Lock()
+
+    @property
+    def over(self) -> bool:
+        """Whether it was given back."""
+        return self._release is None
+
+    def end(self) -> None:
+        """Give it back. Harmless when called twice, and from any thread."""
+        with self._lock:
+            release, self._release = self._release, None
+        if release is not None:
+            release(self.worker)
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    """Somebody who waits.
+
+    Attributes:
+        wanted: the worker that it must be; None for any.
+        answered: held until there is an answer.
+        answer: what it has come to.
+    """
+
+    wanted: Worker | None
+    answered: threading.Lock = field(default_factory=threading.Lock)
+    answer: Lease | Fault | None = None
+
+    def __post_init__(self) -> None:
+        self.answered.acquire()
+
+
+class Crew:
+    """So many worker processes. They start with the first lease, and one that ends is replaced.
+
+    Attributes:
+        size: how many.
+    """
+
+    def __init__(self, size: int, start: Callable[[], Worker]) -> None:
+        """Make one; nothing is started yet.
+
+        Args:
+            size: workers.
+            start: starts one; see `wasm_runtime.remote.Worker`.
+        """
+        self.size = size
+        self._start = start
+        self._reset()
+        _crews.add(self)
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._minders: list[threading.Thread] = []
+        self._idle: list[Worker] = []
+        self._there: set[Worker] = set()
+        self._leased: set[Worker] = set()
+        self._waiters: deque[_Waiter] = deque()
+        self._trouble: str | None = None
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes that are set up now."""
+        with self._lock:
+            return tuple(sorted(worker.process.pid for worker in self._there))
+
+    def lease(self, wanted: Worker | None, patience: float, stopped: Callable[[], bool]) -> Lease | Fault:
+        """Have a worker to oneself, or be told why not.
+
+        Args:
+            wanted: the one that it must be, because it holds the world; None for any.
+            patience: seconds to wait for it, once any is set up.
+            stopped: whether nobody wants it any more.
+        """
+        with self._lock:
+            found = self._found(wanted)
+            if found is not None:
+                return found
+            if len(self._waiters) >= WAITING * self.size:
+                text = f"all workers are busy and {len(self._waiters):,} runs wait already (workers={self.size})"
+                return Fault("host", "WorkersBusy", text, hint=_LATER)
+            waiter = _Waiter(wanted)
+            self._waiters.append(waiter)
+        until = time.monotonic() + patience
+        while not waiter.answered.acquire(timeout=max(0.0, min(MOMENT, until - time.monotonic()))):
+            if not self._there:  # the first one is just being started
+                until = time.monotonic() + patience
+            if time.monotonic() >= until or stopped():
+                with self._lock:
+                    if waiter.answer is None:
+                        self._waiters.remove(waiter)
+                        text = f"no worker was free for {patience:g} s (workers={self.size})"
+                        return Fault("host", "WorkersBusy", text, hint=_LATER)
+        return waiter.answer or _gone()
+
+    def _found(self, wanted: Worker | None) -> Lease | Fault | None:
+        """What can be said without waiting."""
+        if self._closed.is_set():
+            return Fault("host", "WorkersClosed", "the sandbox and its workers are closed")
+        if wanted is not None and wanted.dead:
+            return _gone()
+        while len(self._minders) < self.size:
+            minder = threading.Thread(target=self._mind, name="codeact-minder", daemon=True)
+            minder.start()
+            self._minders.append(minder)
+        for worker in (wanted,) if wanted in self._idle else () if wanted else tuple(reversed(self._idle)):
+            self._idle.remove(worker)
+            if worker.sound:
+                return self._leased_to(worker)
+            worker.kill()  # it ended, or said something that nobody had asked for
+        if wanted is not None and wanted.dead:
+            return _gone()
+        return None if self._trouble is None or self._there else _unavailable(self._trouble)
+
+    def _leased_to(self, worker: Worker) -> Lease:
+        self._leased.add(worker)
+        return Lease(self, worker)
+
+    def take_back(self, worker: Worker) -> None:
+        """Have a worker again that was leased."""
+        if not worker.dead:
+            worker.tidy()
+        with self._lock:
+            self._leased.discard(worker)
+            self._give(worker)
+
+    def tidy(self, worker: Worker) -> None:
+        """See that worlds that are doomed are destroyed, as soon as their worker has nothing to do."""
+        with self._lock:
+            if worker not in self._idle:  # whoever gives it back does that
+                return
+            self._idle.remove(worker)
+            self._leased.add(worker)
+        self.take_back(worker)
+
+    def _give(self, worker: Worker) -> None:
+        """Give a worker that is free to whoever has waited longest for it."""
+        if worker.dead:
+            if worker not in self._there:  # otherwise its minder hangs up
+                worker.channel.close()
+            return
+        for waiter in self._waiters:
+            if waiter.wanted in {None, worker}:
+                self._waiters.remove(waiter)
+                self._answer(waiter, self._leased_to(worker))
+                return
+        self._idle.append(worker)
+
+    @staticmethod
+    def _answer(waiter: _Waiter, answer: Lease | Fault) -> None:
+        waiter.answer = answer
+        waiter.answered.release()
+
+    def _refuse(self, fault: Fault, wanted: Worker | None = None) -> None:
+        """Tell those that wait, for any worker or for this one, that it is in vain."""
+        for waiter in [waiter for waiter in self._waiters if wanted is None or waiter.wanted is wanted]:
+            self._waiters.remove(waiter)
+            self._answer(waiter, fault)
+
+    def _mind(self) -> None:
+        """See that there is one worker more."""
+        failures = 0
+        while not self._closed.is_set():
+            try:
+                worker = self._started()
+            except WorkerUnavailable as error:
+                log.error("%s", error)  # noqa: TRY400 - it says it all
+                self._closed.wait(_PAUSES[min(failures, len(_PAUSES) - 1)])
+                failures += 1
+                continue
+            failures = 0
+            worker.wait()
+            self._left(worker)
+
+    def _started(self) -> Worker:
+        """One more worker, which is there."""
+        try:
+            worker = self._start()
+            try:
+                worker.greet()
+            except WorkerUnavailable:
+                worker.channel.close()
+                raise
+        except WorkerUnavailable as error:
+            with self._lock:
+                self._trouble = str(error)
+                if not self._there:
+                    self._refuse(_unavailable(self._trouble))
+            raise
+        with self._lock:
+            self._trouble = None
+            self._there.add(worker)
+            if self._closed.is_set():
+                worker.kill()
+            self._give(worker)
+        return worker
+
+    def _left(self, worker: Worker) -> None:
+        """A worker has ended."""
+        if not self._closed.is_set():
+            log.warning("the worker process %d %s; another one takes its place", worker.process.pid, worker.ending())
+        with self._lock:
+            self._there.discard(worker)
+            self._refuse(_gone(), worker)
+            if worker in self._idle:
+                self._idle.remove(worker)
+            if worker not in self._leased:  # otherwise whoever has it hangs up
+                worker.channel.close()
+
+    def close(self) -> None:
+        """End the workers. Harmless when called twice."""
+        with self._lock:
+            self._closed.set()
+            self._refuse(Fault("host", "WorkersClosed", "the sandbox and its workers are closed"))
+            for worker in self._there:
+                worker.kill()
+            minders = list(self._minders)
+        until = time.monotonic() + _LEAVING
+        for minder in minders:
+            minder.join(max(0.0, until - time.monotonic()))
+
+    def abandon(self) -> None:
+        """Have no workers in this process, which is a forked child, until it needs its own."""
+        closed = self._closed.is_set()
+        self._reset()
+        if closed:
+            self._closed.set()
+
+
+def _gone() -> Fault:
+    return Fault("host", "WorkerDied", "the worker process that held this world has ended; the world is lost")
+
+
+def _unavailable(trouble: str) -> Fault:
+    log.error("a run has no worker: %s", trouble)
+    return Fault("host", "WorkerUnavailable", "no worker process can be started; the host's log says why", hint=_LATER)
+
+
+_crews: weakref.WeakSet[Crew] = weakref.WeakSet()
+
+
+def _abandon() -> None:
+    for crew in list(_crews):
+        crew.abandon()
+
+
+os.register_at_fork(after_in_child=_abandon)

@@ -1,0 +1,33 @@
+"""Fixtures of workers: a crew for all tests of a process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from codeact import engines
+from codeact.engines.afar import AfarEngine
+from codeact.engines.wasm import WasmEngine
+
+
+@pytest.fixture(scope="session")
+def afar() -> Iterator[AfarEngine]:
+    """An engine with two workers."""
+    near = engines.load("wasm")
+    assert isinstance(near, WasmEngine)
+    engine = AfarEngine(near, 2)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def everywhere(afar: AfarEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks for `wasm` gets the engine with workers."""
+    monkeypatch.setitem(engines._loaded, "wasm", afar)
+
+
+@pytest.fixture
+def engine() -> str:
+    """The one engine that has workers."""
+    return "wasm"

@@ -1,0 +1,183 @@
+"""A worker: a process that runs guests for another one, which keeps everything that they may reach.
+
+It is started with its end of the line as standard input, and with the paths of its modules and the guest as
+arguments; see `wasm_runtime.remote`. It ends with the line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import get_args
+
+from wasm_runtime.frames import (
+    ANSWER,
+    AT,
+    CALL,
+    CAUSE,
+    CLOCK,
+    CLOSE,
+    DETAIL,
+    DONE,
+    END,
+    FAILED,
+    LINE,
+    MONOTONIC,
+    NOW,
+    PAUSE,
+    PROGRAM,
+    READY,
+    RUN,
+    STOP,
+    TRAP,
+    WAIT,
+    WORDS,
+    WORLD,
+    WRITE,
+    Channel,
+)
+from wasm_runtime.instance import Instance, Reason, Trap
+from wasm_runtime.machine import STACK, GuestUnavailable, Machine
+
+REASONS: tuple[Reason, ...] = tuple(reason for reason in get_args(Reason) if reason != "lost")
+"""Every reason that a worker can give for a trap, in the order by which frames tell them."""
+
+_ANY = 2**32 - 1
+_ASKS = {RUN: _ANY, CLOSE: WORLD.size, STOP: 0}
+_ANSWERS = {ANSWER: _ANY, STOP: 0}
+_LEAST = 64 * 1024 * 1024
+_NO_NEW_PRIVILEGES = 38
+
+
+class _Doors:
+    """The doors of one run, all of which lead to the host; see `wasm_runtime.doors.Host`."""
+
+    def __init__(self, channel: Channel, asked: int, told: int) -> None:
+        self._channel = channel
+        self._stopped = False
+        self.asked = asked
+        self.told = told
+
+    def call(self, name: str, arguments: str, line: int) -> str:
+        raw = name.encode()
+        return self._ask(CALL, AT.pack(line, len(raw)), raw, arguments.encode()).decode()
+
+    def wait(self, sent: str, nanoseconds: int, line: int) -> str:
+        return self._ask(WAIT, PAUSE.pack(line, nanoseconds), sent.encode()).decode()
+
+    def write(self, text: str, line: int) -> None:
+        self._ask(WRITE, LINE.pack(line), text.encode())
+
+    def now(self) -> int:
+        return self._clock(NOW)
+
+    def monotonic(self) -> int:
+        return self._clock(MONOTONIC)
+
+    def stopped(self) -> bool:
+        if not self._stopped and self._channel.ready():
+            _receive(self._channel, {STOP: 0})
+            self._stopped = True
+        return self._stopped
+
+    def _clock(self, kind: bytes) -> int:
+        answer = self._ask(kind)
+        return int(CLOCK.unpack(answer)[0]) if answer else 0
+
+    def _ask(self, kind: bytes, *parts: bytes) -> bytes:
+        _send(self._channel, kind, *parts)
+        answer, body = _receive(self._channel, _ANSWERS)
+        self._stopped = answer == STOP
+        return body
+
+
+def _send(channel: Channel, kind: bytes, *parts: bytes) -> None:
+    try:
+        channel.send(kind, *parts)
+    except OSError:
+        os._exit(0)  # the host is gone
+
+
+def _receive(channel: Channel, most: dict[bytes, int]) -> tuple[bytes, bytes]:
+    try:
+        return channel.receive(most)
+    except EOFError:
+        os._exit(0)  # the host is gone
+
+
+def _serve(machine: Machine, channel: Channel) -> None:
+    """Do what the host says until it is gone."""
+    worlds: dict[int, Instance] = {}
+    while True:
+        kind, body = _receive(channel, _ASKS)
+        if kind == RUN:
+            _run(machine, channel, worlds, body)
+        elif kind == CLOSE:
+            world = worlds.pop(WORLD.unpack(body)[0], None)
+            if world is not None:
+                world.close()
+
+
+def _run(machine: Machine, channel: Channel, worlds: dict[int, Instance], body: bytes) -> None:
+    number, memory, fuel, asked, told = PROGRAM.unpack_from(body)
+    world = worlds.get(number)
+    try:
+        if world is None:
+            world = worlds[number] = Instance(machine, memory=memory)
+        answer = world.run(body[PROGRAM.size :].decode(), _Doors(channel, asked, told), fuel)
+    except Trap as trap:
+        spent = 0 if world is None else world.fuel
+        detail = trap.detail.encode()[:DETAIL]
+        _send(channel, TRAP, CAUSE.pack(spent, REASONS.index(trap.reason)), detail)
+        if world is not None:
+            del worlds[number]
+            world.close()
+        return
+    bytes_now = world.memory
+    _send(channel, DONE, END.pack(world.fuel, -1 if bytes_now is None else bytes_now), answer.encode())
+
+
+def _machine(guest: Path, digest: str) -> Machine:
+    machine = Machine(guest)
+    if machine.digest != digest:
+        msg = f"the wasm guest {guest} is no longer the one that the host has loaded; start the host again"
+        raise GuestUnavailable(msg)
+    with contextlib.suppress(Trap):
+        Instance(machine, memory=_LEAST).close()  # the first one maps what all others share
+    return machine
+
+
+def _confine() -> None:
+    """Give up what a worker does not need."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+
+
+def main(guest: str, digest: str) -> None:
+    """Run guests until the host is gone.
+
+    Args:
+        guest: the file of the guest.
+        digest: the SHA-256 that the host expects of it, hexadecimal.
+    """
+    os.chdir("/")
+    channel = Channel(socket.socket(fileno=0))
+    try:
+        machine = _machine(Path(guest), digest)
+        _confine()
+    except Exception as error:  # noqa: BLE001 - the host says why, or nobody does
+        _send(channel, FAILED, str(error).encode()[:WORDS])
+        return
+    _send(channel, READY)
+    threading.stack_size(2 * STACK)
+    thread = threading.Thread(target=_serve, args=(machine, channel))
+    thread.start()
+    thread.join()
