@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import struct
 from pathlib import Path
 
 import pytest
 from wasmtime import wat2wasm
 
-from wasm_runtime.fusion import fused
+from wasm_runtime.fusion import binary, fused
 from wasm_runtime.fusion.binary import Reader
+from wasm_runtime.fusion.image import image, settled
 from wasm_runtime.fusion.module import Module, Sort
 from wasm_runtime.instance import Instance
 from wasm_runtime.machine import Machine
@@ -198,3 +201,51 @@ def test_what_is_not_known_is_no_matter_where_nobody_reaches_it() -> None:
 def test_a_component_without_the_entry_is_refused() -> None:
     with pytest.raises(ValueError, match="no function run"):
         fused(bytes(wat2wasm("(component)")))
+
+
+def memory(*counts: int) -> bytes:
+    """A memory with objects of these reference counts, a list of them, and the note of that list."""
+    objects = b"".join(struct.pack("<iI", count, 0xDEAD) for count in counts)
+    items = struct.pack(f"<{len(counts)}I", *(8 * place for place in range(1, len(counts) + 1)))
+    listed = struct.pack("<iIII", 1, 0xBEEF, len(counts), 8 + len(objects))
+    return bytes(8) + objects + items + listed + MARK + struct.pack("<II", 8 + len(objects) + len(items), len(counts))
+
+
+MARK = hashlib.sha256(b"codeact: what lasts").digest()
+
+
+def section(*parts: tuple[int, bytes]) -> bytes:
+    """A data section with these bytes at these places."""
+    return binary.vector(
+        b"\x00\x41" + binary.signed(place) + b"\x0b" + binary.number(len(part)) + part for place, part in parts
+    )
+
+
+def counts(image: bytes, number: int) -> list[int]:
+    return [struct.unpack_from("<i", image, 8 * place)[0] for place in range(1, number + 1)]
+
+
+def test_objects_that_last_are_immortal_and_all_else_stays() -> None:
+    # The mark alone stands where it was made; the memory comes in two pieces, with a hole between them.
+    raw = memory(1, 7, 5 << 28, (5 << 28) + 3)
+    made = unpacked(settled(section((0, raw[:13]), (13, raw[13:]), (1000, MARK), (5000, b"end"))))
+    assert counts(made, 4) == [5 << 28, 5 << 28, 5 << 28, (5 << 28) + 3]
+    assert made[40:] == raw[40:] + bytes(1000 - len(raw)) + MARK + bytes(5000 - 1000 - 32) + b"end"
+
+
+def test_a_memory_without_a_note_stays_as_it_is() -> None:
+    assert unpacked(settled(section((3, b"abc"), (10, MARK)))) == bytes(3) + b"abc" + bytes(4) + MARK
+
+
+def test_holes_are_no_part_of_the_segments() -> None:
+    assert len(settled(section((0, b"a"), (1 << 20, b"b")))) < 20
+
+
+def test_a_note_of_what_is_no_object_is_refused() -> None:
+    with pytest.raises(ValueError, match="an object at 0x10, where there is none"):
+        settled(section((0, memory(1, 0))))
+
+
+def unpacked(data: bytes) -> bytes:
+    """The memory that a data section makes."""
+    return bytes(image(data))

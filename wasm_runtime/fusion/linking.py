@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from . import code
+from . import code, image
 from .binary import Reader, name, number, section, signed, vector
 from .code import Kind, Reference
 from .component import Component, Door, Place
@@ -175,7 +175,7 @@ class _Linking:
             section(7, vector(exports)),
             section(9, vector(self._elements())),
             section(10, vector(number(len(body)) + body for body in bodies)),
-            section(11, owner.data),
+            section(11, image.settled(owner.data)),
             section(0, name("name") + section(1, vector(self._names(places)))),
         ]
         return Linked(b"".join(binary), direct, late, first)
