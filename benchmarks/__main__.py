@@ -10,7 +10,10 @@ from pathlib import Path
 
 from benchmarks import lateness, report, soak
 from benchmarks.contest import Field, Row
+from benchmarks.contestant import Entry
 from benchmarks.measure import machine, spread
+from benchmarks.peers import PEERS
+from benchmarks.peers.environments import entry
 from benchmarks.roundtrips import command as roundtrips
 from benchmarks.suites import SUITES
 
@@ -35,8 +38,13 @@ def main() -> int:
 
 def _add_tables(add: Add, name: str, about: str, suites: tuple[str, ...]) -> None:
     parser = add(name, help=f"{about}, as a Markdown table")
+    names = ", ".join(peer.name for peer in PEERS)
     parser.add_argument("--only", default="", metavar="TEXT", help="only the cases with this in their name")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: to see that it works")
+    parser.add_argument(
+        "--peers", nargs="*", metavar="NAME", choices=[peer.name for peer in PEERS],
+        help=f"beside peers, which are installed into environments of their own: {names}; all where none is named",
+    )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file too")
     parser.set_defaults(measure=_tables, suites=suites)
 
@@ -62,10 +70,11 @@ def _tables(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
     if not suites:
         names = ", ".join(case.name for name in chosen.suites for case in SUITES[name].cases)
         parser.error(f"--only {chosen.only}: no such case; there are: {names}")
-    found = machine()
+    peers = _peers(chosen.peers)
+    found = {**machine(), **{peer.name: peer.version for peer in peers if peer.version}}
     print(report.facts(found))
     measured: dict[str, list[Row]] = {name: [] for name in suites}
-    with Field() as field:
+    with Field(peers) as field:
         for name, suite in suites.items():
             print(f"\n## {name}: {suite.about}\n")
             print(*report.HEAD, sep="\n", flush=True)
@@ -75,6 +84,11 @@ def _tables(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
             print(f"\n{report.notes(measured[name])}")
     _write(chosen.json, report.document(found, measured))
     return 1 if any(row.failed for rows in measured.values() for row in rows) else 0
+
+
+def _peers(names: list[str] | None) -> list[Entry]:
+    """Those of some names; all for an empty list."""
+    return [] if names is None else [entry(peer) for peer in PEERS if not names or peer.name in names]
 
 
 def _lateness(_parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:

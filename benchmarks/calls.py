@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 from benchmarks.arms.tasks import Task
-from benchmarks.contest import AtMost, Case, Measure
+from benchmarks.contest import AtMost, Measure, Trial
 from benchmarks.contestant import Contestant
 
 CALLS = 1000
@@ -50,15 +50,15 @@ def _alone(who: Contestant, reference: Contestant, rounds: int) -> list[float]:
 
 
 CASES = (
-    Case(
+    Trial(
         "one tool call", "µs", f"a whole run of a loop of {CALLS:,} calls, less the tool's own time, by their number",
         30, _above(LOOP, CALLS), {"wasm": AtMost(20), "restricted": AtMost(3)},
     ),
-    Case(
+    Trial(
         f"{GATHERED} async calls gathered", "ms", "a whole run in a fresh world, less the tools' own time",
         50, _above(GATHER, 1), {"wasm": AtMost(1.5), "restricted": AtMost(1)},
     ),
-    Case(
+    Trial(
         f"{GATHERED} async calls gathered, without the run", "ms", "the same, less a run of 1+1",
         50, _alone,
     ),

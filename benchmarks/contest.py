@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self
@@ -17,6 +18,10 @@ UNITS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "MB": 1e-6, "/s": 1.0, "x": 1.0, "": 1
 BLOCKS = 5
 """The rounds of a case are taken in so many blocks, and everyone has one before anyone has the next: when the machine
 is slow for a while it is so for all."""
+
+
+PATIENCE = 20.0
+"""Seconds after which nothing more is asked of who takes so long: the number of samples tells."""
 
 
 class Target(Protocol):
@@ -59,9 +64,22 @@ Measure = Callable[[Contestant, Contestant, int], list[float]]
 """Gives so many samples of who is measured, with plain CPython at hand: seconds, bytes, or what has no unit."""
 
 
+class Case(Protocol):
+    """One thing to measure."""
+
+    @property
+    def name(self) -> str:
+        """What a user would call it."""
+        ...
+
+    def rows(self, field: Field, *, quick: bool) -> list[Row]:
+        """Put everyone whom it is for to it; with fewer rounds when it is to be quick."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One thing to measure.
+class Trial:
+    """A case in which everyone does the same.
 
     Attributes:
         name: what a user would call it.
@@ -80,6 +98,43 @@ class Case:
     measure: Measure
     targets: Mapping[str, Target] = field(default_factory=dict)
     only: tuple[str, ...] = ()
+
+    def rows(self, field: Field, *, quick: bool) -> list[Row]:
+        """See `Case`."""
+        rounds = max(1, self.rounds // 10) if quick else self.rounds
+        contestants = field.of(self.only)
+        samples: dict[str, list[float]] = {one.name: [] for one in contestants}
+        cannot: dict[str, str] = {}
+        failed: dict[str, str] = {}
+        spent = dict.fromkeys(samples, 0.0)
+        for block in blocks(rounds):
+            for one in contestants:
+                if one.name in cannot or one.name in failed or spent[one.name] > PATIENCE:
+                    continue
+                began = time.monotonic()
+                try:
+                    samples[one.name] += self.measure(one, field.reference, block)
+                except CannotError as error:
+                    cannot[one.name] = str(error)
+                except WrongAnswerError as error:
+                    # Of a peer it is an answer too: this is what it cannot do.
+                    (failed if one.entry in (*OURS, PLAIN) else cannot)[one.name] = str(error)
+                except subprocess.CalledProcessError as error:
+                    failed[one.name] = f"a child process ended with code {error.returncode}; see stderr"
+                spent[one.name] += time.monotonic() - began
+        return [
+            Row(
+                self.name,
+                name,
+                self.unit,
+                self.note,
+                self.targets.get(name),
+                spread(sample * UNITS[self.unit] for sample in found) if found else None,
+                cannot.get(name),
+                failed.get(name),
+            )
+            for name, found in samples.items()
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,44 +183,9 @@ class Field:
         for contestant in (self.reference, *self.contestants):
             contestant.close()
 
-    def of(self, case: Case) -> list[Contestant]:
-        """Those that a case is for."""
-        everyone = [*self.contestants, self.reference] if self.reference.name in case.only else self.contestants
-        return [one for one in everyone if not case.only or one.name in case.only]
-
-
-def compete(case: Case, field: Field, *, quick: bool) -> list[Row]:
-    """Put everyone whom it is for to a case."""
-    rounds = max(1, case.rounds // 10) if quick else case.rounds
-    contestants = field.of(case)
-    samples: dict[str, list[float]] = {one.name: [] for one in contestants}
-    cannot: dict[str, str] = {}
-    failed: dict[str, str] = {}
-    for block in blocks(rounds):
-        for one in contestants:
-            if one.name in cannot or one.name in failed:
-                continue
-            try:
-                samples[one.name] += case.measure(one, field.reference, block)
-            except CannotError as error:
-                cannot[one.name] = str(error)
-            except WrongAnswerError as error:
-                failed[one.name] = str(error)
-            except subprocess.CalledProcessError as error:
-                failed[one.name] = f"a child process ended with code {error.returncode}; see stderr"
-    return [
-        Row(
-            case.name,
-            name,
-            case.unit,
-            case.note,
-            case.targets.get(name),
-            spread(sample * UNITS[case.unit] for sample in found) if found else None,
-            cannot.get(name),
-            failed.get(name),
-        )
-        for name, found in samples.items()
-    ]
+    def of(self, only: tuple[str, ...]) -> list[Contestant]:
+        """Those of some names; of none, all but the reference."""
+        return [one for one in (*self.contestants, self.reference) if one.name in only] if only else self.contestants
 
 
 def blocks(rounds: int) -> list[int]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,14 +24,14 @@ class Entry:
         arm: its module, and what the module's `arm` is given.
         python: the interpreter that runs it; None for the one that runs this.
         cannot: why it cannot take part here; None where it can.
-        versions: what is measured, by name.
+        version: what exactly is measured, where that is not said elsewhere.
     """
 
     name: str
     arm: tuple[str, ...]
     python: str | None = None
     cannot: str | None = None
-    versions: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
 
 
 PLAIN = Entry("python", ("benchmarks.arms.plain",))

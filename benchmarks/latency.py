@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from benchmarks.arms.shop import DUPLICATES, PLAIN_PROGRAM
 from benchmarks.arms.tasks import Task
-from benchmarks.contest import AtMost, Case
+from benchmarks.contest import AtMost, Trial
 from benchmarks.contestant import Contestant
 from benchmarks.tools import DUPLICATE_PROGRAM
 
 
-def _whole(name: str, note: str, rounds: int, task: Task, **targets: float) -> Case:
+def _whole(name: str, note: str, rounds: int, task: Task, **targets: float) -> Trial:
     def measure(who: Contestant, _reference: Contestant, rounds: int) -> list[float]:
         return who.samples(task, rounds, warmup=max(3, rounds // 10))
 
-    return Case(name, "ms", note, rounds, measure, {who: AtMost(bound) for who, bound in targets.items()})
+    return Trial(name, "ms", note, rounds, measure, {who: AtMost(bound) for who, bound in targets.items()})
 
 
 CASES = (

@@ -29,18 +29,22 @@ def _told(row: Row) -> str:
         return f"{why.replace('|', '/')} | | | | | "
     found = row.spread
     numbers = " | ".join(_number(value) for value in (found.least, found.p10, found.p90))
-    return f"**{_number(found.median)} {row.unit}** | {numbers} | {found.n} | {verdict(row)}"
+    return f"**{_with(row, _number(found.median))}** | {numbers} | {found.n} | {verdict(row)}"
 
 
 def verdict(row: Row) -> str:
     """Whether the median keeps the target."""
     if row.kept is None:
         return ""
-    return f"{row.target} {row.unit}: {'kept' if row.kept else 'MISSED'}"
+    return f"{_with(row, str(row.target))}: {'kept' if row.kept else 'MISSED'}"
+
+
+def _with(row: Row, number: str) -> str:
+    return f"{number} {row.unit}".rstrip()
 
 
 def _ratio(row: Row, ours: float | None) -> str:
-    if row.spread is None or not ours:
+    if row.spread is None or row.points or not ours:  # exponents have no ratio
         return ""
     return f"{_number(row.spread.median / ours)}x"
 

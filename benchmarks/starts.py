@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from benchmarks.contest import AtMost, Case, Measure
+from benchmarks.contest import AtMost, Measure, Trial
 from benchmarks.contestant import Contestant
 from benchmarks.measure import spread, timed
 from benchmarks.tools import TOOLS
@@ -72,28 +72,30 @@ def _import(_who: Contestant, _reference: Contestant, rounds: int, *, statement:
     return [took - bare if above else took for bare, took in pairs]
 
 
-def _cases() -> Iterator[Case]:
+def _cases() -> Iterator[Trial]:
     note = "a run with `check=True`, less a run without"
     for name, program in (("a check that finds nothing", "1+1"), ("a check that refuses", "tools.increment()")):
-        yield Case(name, "ms", note, 20, partial(_checked, program=program), only=("restricted",))
+        yield Trial(name, "ms", note, 20, partial(_checked, program=program), only=("restricted",))
     note = "a new process with an empty cache, from before `import codeact` to the first result"
-    yield Case("first result on a machine", "s", note, 3, _first_compile, {"wasm": AtMost(20)}, ("wasm",))
+    yield Trial("first result on a machine", "s", note, 3, _first_compile, {"wasm": AtMost(20)}, ("wasm",))
     ours = ("wasm", "restricted")
     note = "a new process, from before `import codeact` to the first result, 1+1 with no tools"
     inside: Measure = partial(_next_process, whole=False)
-    yield Case("first result in a process", "s", note, 15, inside, {"wasm": AtMost(0.5)}, ours)
+    yield Trial("first result in a process", "s", note, 15, inside, {"wasm": AtMost(0.5)}, ours)
     note = "the same, from the start of the interpreter to its end"
-    yield Case("the whole process", "s", note, 15, partial(_next_process, whole=True), only=ours)
-    yield Case("bare interpreter", "ms", "a whole process, python -c pass", 20, _bare, only=("python",))
+    yield Trial("the whole process", "s", note, 15, partial(_next_process, whole=True), only=ours)
+    yield Trial("bare interpreter", "ms", "a whole process, python -c pass", 20, _bare, only=("python",))
     for name, statement, targets in (
         ("import codeact", "import codeact", {"python": AtMost(60)}),
         ("every public name", EVERY_NAME, {}),
     ):
         whole: Measure = partial(_import, statement=statement, above=False)
         note = f"a whole process, python -c '{statement}'"
-        yield Case(f"{name}, with the interpreter", "ms", note, 20, whole, only=("python",))
+        yield Trial(f"{name}, with the interpreter", "ms", note, 20, whole, only=("python",))
         above: Measure = partial(_import, statement=statement, above=True)
-        yield Case(name, "ms", "the same, less a bare interpreter run right before it", 20, above, targets, ("python",))
+        yield Trial(
+            name, "ms", "the same, less a bare interpreter run right before it", 20, above, targets, ("python",)
+        )
 
 
 CASES = tuple(_cases())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks import calls, latency, starts
-from benchmarks.contest import Case, Field, Row, compete
+from benchmarks import calls, cpu, growth, latency, memory, starts, throughput
+from benchmarks.contest import Case, Field, Row
 
 
-def _nothing(_rows: Sequence[Row]) -> Iterator[Row]:
+def _nothing(_rows: Sequence[Row]) -> Iterator[list[Row]]:
     return iter(())
 
 
@@ -20,22 +20,21 @@ class Suite:
     Attributes:
         about: what they measure.
         cases: the cases.
-        summary: rows that follow from all others.
+        summary: rows that follow from all others, in groups as those of a case.
     """
 
     about: str
     cases: tuple[Case, ...]
-    summary: Callable[[Sequence[Row]], Iterator[Row]] = _nothing
+    summary: Callable[[Sequence[Row]], Iterator[list[Row]]] = _nothing
 
     def rows(self, field: Field, *, only: str, quick: bool) -> Iterator[list[Row]]:
         """Measure the cases with a text in their name, and give the rows of each as they come."""
         seen: list[Row] = []
         for case in self.chosen(only):
-            rows = compete(case, field, quick=quick)
+            rows = case.rows(field, quick=quick)
             seen += rows
             yield rows
-        if summary := [*self.summary(seen)]:
-            yield summary
+        yield from self.summary(seen)
 
     def chosen(self, only: str) -> list[Case]:
         """The cases with a text in their name."""
@@ -45,4 +44,8 @@ class Suite:
 SUITES: Mapping[str, Suite] = {
     "latency": Suite("how long one waits for a run and for a start", (*latency.CASES, *starts.CASES)),
     "calls": Suite("what a tool call costs above the tool's own time", calls.CASES),
+    "cpu": Suite("how fast programs compute, against plain CPython", cpu.CASES, cpu.summary),
+    "memory": Suite("what a live instance holds for itself", memory.CASES),
+    "throughput": Suite("how many fresh runs there are in a second", throughput.CASES, throughput.summary),
+    "growth": Suite("how cost grows with size: the exponent of each curve", growth.CASES),
 }

@@ -11,7 +11,7 @@ from benchmarks import report
 from benchmarks.arms import CannotError, WrongAnswerError
 from benchmarks.arms.plain import Plain
 from benchmarks.arms.tasks import Kind, Task, Worker
-from benchmarks.contest import AtLeast, AtMost, Case, Field, blocks, compete
+from benchmarks.contest import AtLeast, AtMost, Field, Trial, blocks
 from benchmarks.contestant import PLAIN, Contestant, Entry
 from benchmarks.measure import Spread, spread, timed
 from benchmarks.suites import SUITES, Suite
@@ -106,7 +106,7 @@ def test_everyone_has_a_row_and_those_that_cannot_say_why() -> None:
         return [0.25] * rounds
 
     with Field() as field:
-        rows = compete(Case("waiting", "ms", "how long", 7, measure, {"wasm": AtMost(100)}), field, quick=False)
+        rows = Trial("waiting", "ms", "how long", 7, measure, {"wasm": AtMost(100)}).rows(field, quick=False)
     assert [(row.who, row.skipped, row.kept) for row in rows] == [
         ("wasm", None, False),
         ("restricted", "no time | today", None),
