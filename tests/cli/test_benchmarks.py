@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import report
+from benchmarks import cpu, report, throughput
 from benchmarks.arms import CannotError, WrongAnswerError
 from benchmarks.arms.plain import Plain
+from benchmarks.arms.shop import granted
 from benchmarks.arms.tasks import Kind, Task, Worker
-from benchmarks.contest import AtLeast, AtMost, Field, Trial, blocks
+from benchmarks.contest import AtLeast, AtMost, Field, Row, Trial, blocks
 from benchmarks.contestant import PLAIN, Contestant, Entry
+from benchmarks.growth import exponent
 from benchmarks.measure import Spread, spread, timed
+from benchmarks.peers import PEERS, Peer, texts
+from benchmarks.peers.environments import entry
 from benchmarks.suites import SUITES, Suite
 
 ROOT = Path(__file__).parents[2]
@@ -141,3 +145,75 @@ def test_lateness_is_told_of_runs_that_met_their_timeout(tmp_path: Path) -> None
     assert found["runs"] > 2 * len(found["seconds_late"]) > 100
     assert f"of {found['runs']} runs, {len(found['seconds_late'])} met their timeout" in done.stdout
     assert min(found["seconds_late"]) > -0.01
+
+
+@pytest.mark.parametrize(
+    ("suite", "only"),
+    [("calls", "one tool"), ("cpu", "json"), ("memory", "idle"), ("throughput", "1 thread"), ("growth", "tools")],
+)
+def test_every_suite_is_quick_where_it_is_asked_to(suite: str, only: str, tmp_path: Path) -> None:
+    done = _benchmarks(suite, "--quick", "--only", only, "--json", str(tmp_path / "found.json"))
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads((tmp_path / "found.json").read_text())["suites"][suite]
+    assert {"wasm", "restricted"} == {row["who"] for row in rows}
+    assert all((row["spread"] is None) == bool(row["skipped"]) for row in rows)
+
+
+def test_a_peer_stands_beside_ours_and_says_what_it_cannot() -> None:
+    done = _benchmarks("latency", "--quick", "--only", "dicts", "--peers", "subprocess")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split("|")[2].strip() for line in done.stdout.splitlines() if "| the same" in line] == [
+        "wasm",
+        "restricted",
+        "subprocess",
+    ]
+    done = _benchmarks("calls", "--quick", "--only", "without the run", "--peers", "subprocess")
+    assert "| subprocess | -: no calls at the same time: " in done.stdout
+
+
+def test_a_peer_that_is_not_there_says_so() -> None:
+    missing = entry(Peer("nobody", ("interpreters", "nobody"), program="codeact-has-no-such-program"))
+    assert missing.cannot == "there is no codeact-has-no-such-program here"
+    old = entry(Peer("tomorrow", ("tomorrow",), "tomorrow==1", python=(3, 99)))
+    assert old.cannot == "it needs Python 3.99, and there is none here"
+
+
+@pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
+def test_every_peer_has_a_driver(peer: Peer) -> None:
+    assert (ROOT / "benchmarks" / "peers" / f"{peer.arm[0]}.py").is_file()
+    assert not peer.requirement or "==" in peer.requirement
+
+
+def test_a_program_is_put_into_the_words_of_a_peer() -> None:
+    assert texts.bound("a = 1\na + 1") == "a = 1\n_value = a + 1"
+    assert texts.bound("a = 1", "result") == "a = 1"
+    assert texts.printed("1").splitlines()[-1] == "print(_json.dumps(_value))"
+    assert texts.bare("tools.increment(a.tools)") == "increment(a.tools)"
+    called = texts.awaiting("tools.increment(tools.later(1)), tools.search('a', limit=2)", granted("five"))
+    assert called == "(await increment(number=later(1)), await search(query='a', limit=2))"
+    assert texts.awaiting("tools.later(1)", granted("later")) == "later(number=1)"
+
+
+def test_the_exponent_is_of_the_upper_half() -> None:
+    square = [(size, 100.0 if size < 10 else float(size * size)) for size in (1, 2, 5, 10, 20, 50)]
+    assert exponent(square) == pytest.approx(2)
+    assert exponent([(1, 3), (10, 3), (100, 3)]) == pytest.approx(0)
+
+
+def _row(case: str, who: str, number: float) -> Row:
+    return Row(case, who, "x", "", spread=spread([number]))
+
+
+def test_a_mean_of_some_programs_stands_beside_ours_of_the_same() -> None:
+    rows = [_row("a", "wasm", 2), _row("b", "wasm", 8), _row("a", "peer", 3), Row("b", "peer", "x", "", skipped="no")]
+    groups = [[(row.case, row.who, row.spread and row.spread.median) for row in rows] for rows in cpu.summary(rows)]
+    assert groups == [
+        [("geometric mean", "wasm", pytest.approx(4))],
+        [("geometric mean, 1 programs", "wasm", 2), ("geometric mean, 1 programs", "peer", pytest.approx(3))],
+    ]
+
+
+def test_the_best_of_all_numbers_of_threads_is_kept() -> None:
+    rows = [_row("from 1 thread", "wasm", 800), _row("from 2 threads", "wasm", 950), _row("other", "wasm", 9000)]
+    ((best,),) = throughput.summary(rows)
+    assert (best.spread, best.kept) == (spread([950]), True)
