@@ -329,7 +329,8 @@ class Execution:
             outcome = self._refused(reading)
             if outcome is None:
                 before, self._begun = self._begun, True
-                outcome = instance.run(Program(reading.text, number, files, frozenset(inputs)), doors)
+                program = Program(reading.text, number, files, frozenset(inputs), last=self._place is None)
+                outcome = instance.run(program, doors)
                 self._begun = before or outcome.begun
             fuel += outcome.fuel
             unread = is_unread(reading.text, outcome) and not self._has_acted()
@@ -342,14 +343,16 @@ class Execution:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Wait for a turn: the time of the run begins after that."""
+        """Wait for a turn, which is no time of the run's."""
+        until = self._place.until if self._place else math.inf
+        began, at = time.monotonic(), self._deadline.at
         self._deadline.at = math.inf
         try:
             yield
         finally:
-            begin = Deadline.of(self._grant.limits, self._place.until if self._place else math.inf)
-            self._deadline.limit, self._deadline.hint, self._deadline.at = begin.limit, begin.hint, begin.at
-            self._started = time.monotonic()
+            waited = time.monotonic() - began
+            self._deadline.at = min(at + waited, until)
+            self._started += waited
 
     def _refused(self, reading: Reading) -> Outcome | None:
         """Why a program is not even begun, where programs are checked first."""

@@ -10,6 +10,7 @@ import select
 import socket
 from collections.abc import Mapping
 from struct import Struct
+from typing import Any
 
 HEAD = Struct("<cI")
 """What a frame begins with: its kind, and the bytes that follow."""
@@ -22,9 +23,9 @@ READY, FAILED, CALL, WAIT, WRITE, NOW, MONOTONIC, DONE, TRAP = b"r", b"f", b"c",
 """What a worker says. `READY` or `FAILED`: whether its machine is set up; the doors of the guest; `DONE` or `TRAP`: how
 its run ended."""
 
-PROGRAM = Struct("<QQQQQ")
+PROGRAM = Struct("<QQQQQ?")
 """Of `RUN`, before the request: the world's number, its bytes of memory, the units of fuel, the bytes that are read from
-what the guest asks for and from what it tells."""
+what the guest asks for and from what it tells, and whether the world ends with it."""
 
 WORLD = Struct("<Q")
 """Of `CLOSE`: the world's number."""
@@ -59,6 +60,18 @@ _MUCH = 1 << 20
 
 class Malformed(ValueError):
     """What came is none of the frames that may come now."""
+
+
+def cut(body: bytes, head: Struct) -> tuple[tuple[Any, ...], bytes]:
+    """The numbers that the bytes of a frame begin with, and the rest.
+
+    Raises:
+        Malformed: there are fewer bytes than that.
+    """
+    if len(body) < head.size:
+        msg = "a frame that ends too early"
+        raise Malformed(msg)
+    return head.unpack_from(body), body[head.size :]
 
 
 class Channel:

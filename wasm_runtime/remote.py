@@ -7,6 +7,7 @@ same host as ever stands behind it. Whatever a worker says may be forged, becaus
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import signal
 import socket
@@ -49,10 +50,13 @@ from wasm_runtime.frames import (
     WRITE,
     Channel,
     Malformed,
+    cut,
 )
 from wasm_runtime.instance import Reason, Trap
 from wasm_runtime.ticker import Ticker
 from wasm_runtime.worker import REASONS
+
+log = logging.getLogger("codeact")
 
 STARTING = 120.0
 """Seconds that a worker may take to set its machine up; where nothing can be cached it compiles the guest."""
@@ -202,6 +206,7 @@ class Remote:
     """One world in a worker; see `wasm_runtime.instance.Instance`, whose twin it is.
 
     Attributes:
+        last: whether the next run is the last one, after which there is nothing to close.
         fuel: units spent since the last run began.
         memory: bytes of linear memory; None once the world is dead.
     """
@@ -218,6 +223,7 @@ class Remote:
         self._most = memory
         self._number = worker.number()
         self._free = free
+        self.last = False
         self.fuel = 0
         self.memory: int | None = None
 
@@ -228,7 +234,7 @@ class Remote:
             Trap: it gave none. Where the reason is `lost`, the worker has gone, and all its worlds.
         """
         self.fuel = 0
-        program = PROGRAM.pack(self._number, self._most, fuel, host.asked, host.told)
+        program = PROGRAM.pack(self._number, self._most, fuel, host.asked, host.told, self.last)
         talk = _Talk(self._worker, host, self._free)
         try:
             kind, body = talk.run(program, request.encode())
@@ -240,7 +246,8 @@ class Remote:
             raise Trap(STOPPED if talk.stopped else LOST, self._worker.ending()) from None
         except ValueError as error:
             self._worker.kill()
-            raise Trap(LOST, f"did not keep to the protocol: {error}") from None
+            log.error("the worker process %d did not keep to the protocol: %s", self._worker.process.pid, error)  # noqa: TRY400 - it says it all
+            raise Trap(LOST, "did not keep to the protocol") from None
         except BaseException:
             self._worker.kill()  # it still waits for an answer
             raise
@@ -248,15 +255,15 @@ class Remote:
             talk.end()
 
     def _answer(self, body: bytes, fuel: int) -> str:
-        spent, memory = END.unpack_from(body)
+        (spent, memory), answer = cut(body, END)
         self.fuel = _within(spent, fuel)
         self.memory = _within(memory, self._most) if memory >= 0 else None
-        return body[END.size :].decode()
+        return answer.decode()
 
     def _trap(self, body: bytes, fuel: int) -> str:
-        spent, reason = CAUSE.unpack_from(body)
+        (spent, reason), words = cut(body, CAUSE)
         self.fuel = _within(spent, fuel)
-        detail = body[CAUSE.size :].decode(errors="ignore")
+        detail = words.decode(errors="ignore")
         raise Trap(REASONS[_within(reason, len(REASONS) - 1)], "".join(filter(str.isprintable, detail)))
 
     def close(self) -> None:
@@ -387,8 +394,8 @@ class _Talk:
 
 
 def _call(host: Host, body: bytes) -> bytes:
-    line, size = AT.unpack_from(body)
-    name, arguments = body[AT.size : AT.size + size], body[AT.size + size :]
+    (line, size), rest = cut(body, AT)
+    name, arguments = rest[:size], rest[size:]
     if len(name) != size or max(size, len(arguments)) > host.asked:
         msg = "a call whose parts are not as long as they may be"
         raise Malformed(msg)
@@ -396,13 +403,13 @@ def _call(host: Host, body: bytes) -> bytes:
 
 
 def _wait(host: Host, body: bytes) -> bytes:
-    line, nanoseconds = PAUSE.unpack_from(body)
-    return host.wait(body[PAUSE.size :].decode(), nanoseconds, line).encode()
+    (line, nanoseconds), sent = cut(body, PAUSE)
+    return host.wait(sent.decode(), nanoseconds, line).encode()
 
 
 def _write(host: Host, body: bytes) -> bytes:
-    (line,) = LINE.unpack_from(body)
-    host.write(body[LINE.size :].decode(), line)
+    (line,), text = cut(body, LINE)
+    host.write(text.decode(), line)
     return b""
 
 

@@ -125,7 +125,7 @@ def _serve(machine: Machine, channel: Channel) -> None:
 
 
 def _run(machine: Machine, channel: Channel, worlds: dict[int, Instance], body: bytes) -> None:
-    number, memory, fuel, asked, told = PROGRAM.unpack_from(body)
+    number, memory, fuel, asked, told, last = PROGRAM.unpack_from(body)
     world = worlds.get(number)
     try:
         if world is None:
@@ -141,6 +141,9 @@ def _run(machine: Machine, channel: Channel, worlds: dict[int, Instance], body: 
         return
     bytes_now = world.memory
     _send(channel, DONE, END.pack(world.fuel, -1 if bytes_now is None else bytes_now), answer.encode())
+    if last:
+        del worlds[number]
+        world.close()
 
 
 def _machine(guest: Path, digest: str) -> Machine:

@@ -129,12 +129,15 @@ class Program:
         number: its place among the programs of one world, from 1. Frames of earlier ones are told by it.
         files: what is put into the world's workspace before it runs: contents by path.
         fixed: the paths of those that it can read and not change.
+        last: whether nothing else will be run in this world, but for another reading of the same text where that is no
+            Python. An engine may destroy it early.
     """
 
     source: str
     number: int = 1
     files: Mapping[str, bytes] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

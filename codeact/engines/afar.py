@@ -63,6 +63,7 @@ class AfarInstance:
         self._lease: Lease | None = None
         self._worker: Worker | None = None
         self._instance: WasmInstance | None = None
+        self._remote: Remote | None = None
         self._lost = False
 
     @property
@@ -82,10 +83,13 @@ class AfarInstance:
         self._lease, self._worker = lease, lease.worker
         inside = _held.set((*_held.get(), lease))
         try:
-            if self._instance is None:
-                self._instance = self._unmade()
-            return self._instance.run(program, doors)
+            instance = self._instance = self._instance or self._unmade()
+            if self._remote is not None:
+                self._remote.last = program.last
+            return instance.run(program, doors)
         finally:
+            if program.last:
+                self._instance = self._remote = self._worker = None
             _held.reset(inside)
             lease.end()
 
@@ -97,7 +101,8 @@ class AfarInstance:
         if self._worker is None:
             msg = "no worker was leased"
             raise RuntimeError(msg)
-        return Remote(self._worker, memory=memory, free=self._free)
+        self._remote = Remote(self._worker, memory=memory, free=self._free)
+        return self._remote
 
     def _free(self) -> None:
         """The worker has done its part; what is read of its answer needs it no more."""

@@ -21,6 +21,7 @@ import pytest
 from codeact import Limits, Result, Sandbox, tool
 from codeact.engines import crew as crews
 from codeact.engines.crew import Crew
+from wasm_runtime import remote
 
 ROOT = Path(__file__).parent.parent.parent
 ROOMY = 20.0
@@ -224,14 +225,16 @@ def test_sessions_stay_with_their_workers() -> None:
             session.close()
 
 
-def test_a_worker_that_is_stuck_is_replaced() -> None:
+def test_a_worker_that_is_stuck_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "STUCK", 0.4)
+
     @tool
     def freeze() -> int:
         """Stop the worker."""
         kill(crew_of(sandbox).pids, signal.SIGSTOP)
         return 1
 
-    with made([freeze], timeout=1.0) as sandbox:
+    with made([freeze], timeout=0.5) as sandbox:
         result = sandbox.run("print('before')\ntools.freeze()")
         assert result.error is not None
         assert result.error.kind == "timeout", result.observation()
@@ -242,7 +245,7 @@ def test_a_worker_that_is_stuck_is_replaced() -> None:
 
 
 def test_a_tool_that_does_not_come_back_holds_no_worker(gate: Gate) -> None:
-    with made(gate.tools, timeout=1.0) as sandbox, sandbox.session() as session:
+    with made(gate.tools, timeout=0.5) as sandbox, sandbox.session() as session:
         session.run("kept = 1")
         before = crew_of(sandbox).pids
         result = sandbox.run("tools.hold()")
