@@ -101,7 +101,12 @@ class AnswersDiffer(AssertionError):
     """The two ways came to different answers, so nothing can be said of what they cost."""
 
 
-def cells(tokenizers: Sequence[Tokenizer], payloads: Sequence[int], catalogues: Sequence[int]) -> Iterator[Cell]:
+def cells(
+    tokenizers: Sequence[Tokenizer],
+    payloads: Sequence[int],
+    catalogues: Sequence[int],
+    workloads: Sequence[Workload] = WORKLOADS,
+) -> Iterator[Cell]:
     """Carry the grid out.
 
     Raises:
@@ -109,7 +114,7 @@ def cells(tokenizers: Sequence[Tokenizer], payloads: Sequence[int], catalogues: 
     """
     for size in catalogues:
         for payload in payloads:
-            for workload in WORKLOADS:
+            for workload in workloads:
                 yield cell(workload, payload, size, tokenizers)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from pydantic import TypeAdapter
 
 from benchmarks.roundtrips.conversation import RUN, Prompt
+from benchmarks.roundtrips.tokens import Count
 from codeact import Tool, stubs, tool
 
-Tools = Iterable[Tool[..., Any]]
+Tools = Sequence[Tool[..., Any]]
 
 
 @tool(name=RUN)
@@ -55,6 +57,27 @@ def schemas(tools: Tools) -> str:
 def compact(tools: Tools) -> str:
     """Declarations in the shortest form that providers are known to make of the schemas before the model reads them."""
     return "\n".join(f"// {tool.doc}\ntype {tool.name} = ({_taken(_parameters(tool))}) => any;" for tool in tools)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What it takes to declare some tools, in tokens.
+
+    Attributes:
+        compact: to a model that calls them, in the shortest form.
+        schemas: the same as JSON schemas.
+        room: to a model that writes programs: the rules, the stubs, and the one function that it calls.
+    """
+
+    compact: int
+    schemas: int
+    room: int
+
+
+def declared(tools: Tools, count: Count) -> Declared:
+    """What it takes to declare tools."""
+    room = programming("", tools)
+    return Declared(count(compact(tools)), count(schemas(tools)), count(room.system) + count(room.functions))
 
 
 def _parameters(member: Tool[..., Any]) -> dict[str, Any]:

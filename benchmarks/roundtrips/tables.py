@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from benchmarks.roundtrips.bills import FRAME, PRICES, Bill, Pace, Prices
+from benchmarks.roundtrips.bills import FRAME, PRICES, Bill, Pace, Prices, total
 from benchmarks.roundtrips.grid import WINDOW, Cell, Counted
+from benchmarks.roundtrips.prompts import Tools, declared
+from benchmarks.roundtrips.recorded import Form, Reality
+from benchmarks.roundtrips.retail import Arm
 from benchmarks.roundtrips.retries import RATES
+from benchmarks.roundtrips.tokens import Tokenizer
 
 HEADLINE = PRICES[0]
 """The prices of short tables."""
@@ -100,6 +104,86 @@ def wins(cells: Sequence[Cell], tokenizers: Sequence[str]) -> str:
 
 def _won(fitting: Sequence[Counted], prices: Prices, rate: float) -> int:
     return sum(counted.ratio(prices, rate) < 1 for counted in fitting)
+
+
+def prompts(catalogues: Mapping[str, Tools], tokenizers: Sequence[Tokenizer]) -> str:
+    """What it takes to declare tools, in tokens: it is sent again with every turn."""
+    head = ["tools", *(f"{form}, {one.name}" for one in tokenizers for form in ("functions", "as JSON", "programs"))]
+    return table(head, (_prompt(name, tools, tokenizers) for name, tools in catalogues.items()))
+
+
+def _prompt(name: str, tools: Tools, tokenizers: Sequence[Tokenizer]) -> Iterator[str]:
+    yield name
+    for tokenizer in tokenizers:
+        found = declared(tools, tokenizer.count)
+        yield from (f"{found.compact:,}", f"{found.schemas:,}", f"{found.room:,}")
+
+
+def facts(reality: Reality) -> str:
+    """What there is in the recorded conversations, as a list."""
+    return "\n".join(f"* {name}: {number:,}" for name, number in reality.facts.items())
+
+
+def forms(found: Sequence[Form | Arm], base: str, tokenizer: str, pace: Pace) -> str:
+    """Many conversations in several forms.
+
+    Args:
+        found: the forms.
+        base: the one whose cost is 1.
+        tokenizer: the name of the one to count by.
+        pace: how fast models and tools are.
+    """
+    head = ["form", "turns", "input", "new input", "output", *(f"cost, {one.name}" for one in PRICES), "hours"]
+    (against,) = (total(form.bills[tokenizer]) for form in found if form.name == base)
+    return table(head, (_formed(form, against, tokenizer, pace) for form in found))
+
+
+def _formed(form: Form | Arm, against: Bill, tokenizer: str, pace: Pace) -> Iterator[str]:
+    whole = total(form.bills[tokenizer])
+    yield form.name
+    yield from (f"{number:,}" for number in (whole.turns, whole.input, whole.new, whole.output))
+    for prices in PRICES:
+        part = prices.cost(whole) / prices.cost(against)
+        yield "1" if whole == against else ratio(part)
+    yield f"{form.seconds(tokenizer, pace) / 3600:.2f}"
+
+
+LENGTHS = ((0, 1), (2, 3), (4, 7), (8, 99))
+"""Conversations are told apart by their longest run of reads."""
+
+
+def by_length(reality: Reality, tokenizer: str) -> str:
+    """Where folding pays: the conversations by their longest run of reads."""
+    bills = {form.name: form.bills[tokenizer] for form in reality.forms}
+    against = ("recorded", "batches")
+    names = [name for name in bills if name not in against]
+    head = ["longest run", "conversations", *(f"{name}, dearer than {other}" for name in names for other in against)]
+    rows = []
+    for least, most in LENGTHS:
+        chosen = [number for number, length in enumerate(reality.runs) if least <= length <= most]
+        counts = (str(_dearer(bills[name], bills[other], chosen)) for name in names for other in against)
+        rows.append([f"{least} to {most}" if most < 99 else f"{least} or more", str(len(chosen)), *counts])
+    return table(head, rows)
+
+
+def _dearer(ours: Sequence[Bill], theirs: Sequence[Bill], chosen: Iterable[int]) -> int:
+    return sum(HEADLINE.cost(ours[number]) >= HEADLINE.cost(theirs[number]) for number in chosen)
+
+
+def retail_losses(arms: Sequence[Arm], opponents: Sequence[str], tokenizers: Sequence[str]) -> str:
+    """In how many tasks programs are dearer than the opponent that is strongest in that very task."""
+    ours = [arm for arm in arms if arm.name not in opponents]
+    rows = []
+    for name in tokenizers:
+        for prices in PRICES:
+            theirs = [arm.bills[name] for arm in arms if arm.name in opponents]
+            least = [min(map(prices.cost, bills)) for bills in zip(*theirs, strict=True)]
+            lost = (
+                sum(prices.cost(mine) >= cost for mine, cost in zip(arm.bills[name], least, strict=True))
+                for arm in ours
+            )
+            rows.append([f"{name}, {prices.name}", *(f"{count} of {len(least)}" for count in lost)])
+    return table(["dearer in", *(arm.name for arm in ours)], rows)
 
 
 def ratio(value: float) -> str:

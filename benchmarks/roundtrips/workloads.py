@@ -117,27 +117,26 @@ sum(one["rec"]["amount"] for one in found if one["rec"]["open"])
 
 
 def to_read(size: int) -> Workload:
-    """Notes that only a reader can judge: a program fetches them, and the model must read them all the same."""
+    """Items that only a reader can judge: a program fetches them, and the model must read them whole all the same."""
     ids = IDS[:size]
 
     def calls(batch: int) -> Script:
         found = yield from fetch("get_item", "item_id", ids, batch)
-        return _late([item["id"] for item in found if item["notes"].startswith(COMPLAINT)])
+        return _odd(found)
 
     code = f"""
 import asyncio
 ids = {_quoted(ids)}
-items = await asyncio.gather(*[tools.get_item(i) for i in ids])
-{{item.id: item.notes for item in items}}
+await asyncio.gather(*[tools.get_item(i) for i in ids])
 """
     return Workload(
         kind="to be read",
         size=size,
-        question=f"The notes of which of these items tell of a late delivery? {' '.join(ids)}",
+        question=f"Which of these items do you find odd? {' '.join(ids)}",
         calls=calls,
         programs=(code,),
-        failing=code.replace("item.notes", "item.text"),
-        answer=lambda found: _late([key for key, notes in found.items() if notes.startswith(COMPLAINT)]),
+        failing=code.replace("get_item(", "get_items("),
+        answer=_odd,
         waits=1,
     )
 
@@ -238,8 +237,8 @@ def _quoted(ids: Sequence[str]) -> str:
     return f'"{" ".join(ids)}".split()'
 
 
-def _late(ids: Sequence[str]) -> str:
-    return f"Late were: {', '.join(ids)}."
+def _odd(items: Sequence[dict[str, Any]]) -> str:
+    return f"Late were: {', '.join(item['id'] for item in items if item['notes'].startswith(COMPLAINT))}."
 
 
 def _state(item: dict[str, Any]) -> str:

@@ -1,0 +1,81 @@
+"""`python -m benchmarks roundtrips` as it is called."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.roundtrips.command import DATA, METHOD, page
+from benchmarks.roundtrips.recorded import load as load_recorded
+from benchmarks.roundtrips.retail_tools import load as load_retail
+from benchmarks.roundtrips.tokens import TokenizersMissing, tokenizers
+
+ROOT = Path(__file__).parents[2]
+
+
+def _roundtrips(*arguments: str) -> subprocess.CompletedProcess[str]:
+    try:
+        tokenizers()
+    except TokenizersMissing as missing:
+        pytest.skip(str(missing))
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks", "roundtrips", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_without_data_there_is_the_grid(tmp_path: Path) -> None:
+    done = _roundtrips(
+        *("--part", "grid", "--only", "look", "--data", str(tmp_path / "none"), "--json", str(tmp_path / "found.json"))
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert set(found) == {"machine", "pace", "prices", "grid"}
+    (look_up,) = found["grid"]
+    assert set(look_up["tokens"]) == {"o200k", "deepseek"}
+    assert look_up["tokens"]["o200k"]["at 0.1x"]["break_even"] is None
+    assert "| look-up | 1 | 2 → 2 |" in done.stdout
+    assert "**never**" in done.stdout
+
+
+def test_data_that_are_asked_for_must_be_there(tmp_path: Path) -> None:
+    done = _roundtrips("--data", str(tmp_path / "none"))
+    assert done.returncode == 2
+    assert "no such directory, so there is no part recorded and no part retail" in done.stderr
+
+
+def test_no_task_of_that_name_is_an_error() -> None:
+    done = _roundtrips("--only", "nothing")
+    assert done.returncode == 2
+    assert "no such task; there are: look-up, fan-out" in done.stderr
+
+
+def test_the_page_is_made_of_the_method() -> None:
+    """What the benchmark says of itself is what the document says."""
+    told = (ROOT / "docs" / "roundtrips.md").read_text(encoding="utf-8")
+    prose, marks = re.split(r"<!-- .* -->", METHOD.read_text(encoding="utf-8")), "<!--"
+    assert [part for part in prose if part not in told] == []
+    assert marks not in told
+
+
+def test_marks_are_replaced_by_tables() -> None:
+    names = re.findall(r"<!-- (.*) -->", METHOD.read_text(encoding="utf-8"))
+    made = page({name: f"table of {name}" for name in names})
+    assert "<!--" not in made
+    assert all(f"\n\ntable of {name}\n" in made for name in names)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the recorded data are beside some checkouts only")
+def test_the_data_are_what_the_page_says() -> None:
+    assert len(load_recorded(DATA)) == 200
+    shop, tasks = load_retail(DATA)
+    assert [*map(len, (shop.orders, shop.users, shop.products, tasks))] == [1000, 500, 50, 115]
