@@ -187,8 +187,9 @@ def retail_losses(arms: Sequence[Arm], opponents: Sequence[str], tokenizers: Seq
 
 
 def ratio(value: float) -> str:
-    """A cost as a part of the opponent's; losses stand out."""
-    return f"**{value:.2f}**" if value >= 1 else f"{value:.2f}"
+    """A cost as a part of the opponent's; losses stand out, and what is none but for rounding."""
+    told = f"{value:.2f}"
+    return f"**{told}**" if float(told) >= 1 else told
 
 
 def rate_of(value: float | None) -> str:

@@ -67,6 +67,21 @@ def test_the_page_is_made_of_the_method() -> None:
     assert marks not in told
 
 
+def test_the_readme_says_what_the_page_says() -> None:
+    section = (ROOT / "README.md").read_text(encoding="utf-8").split("## What it saves, and what it does not")[1]
+    rows = re.findall(r"^\| ([a-z].*) \|$", section.split("\n## ")[0], re.MULTILINE)
+    page = (ROOT / "docs" / "roundtrips.md").read_text(encoding="utf-8")
+    cells = [row.split(" | ") for row in re.findall(r"^\| (.*) \|$", page, re.MULTILINE)]
+    assert len(rows) > 10
+    for row in rows[1:]:
+        task, turns, sent, cost, failing, even = row.split(" | ")
+        size = "".join(re.findall(r"\d+", task)) or "1"
+        (found,) = (
+            cell for cell in cells if len(cell) == 12 and task.startswith(cell[0]) and cell[1:4] == [size, turns, sent]
+        )
+        assert [found[6], found[8], found[10]] == [cost, failing, even]
+
+
 def test_marks_are_replaced_by_tables() -> None:
     names = re.findall(r"<!-- (.*) -->", METHOD.read_text(encoding="utf-8"))
     made = page({name: f"table of {name}" for name in names})
