@@ -100,7 +100,7 @@ class Sandbox:
         self._grant = Grant(made, toolset, faces(toolset), most, checker, given, audit)
 
     @classmethod
-    def from_policy(
+    def from_policy(  # noqa: PLR0913 - as above
         cls,
         policy: Policy,
         tools: Granted = (),
@@ -108,6 +108,7 @@ class Sandbox:
         audit: Audit | None = None,
         guest: str | os.PathLike[str] | None = None,
         check: bool = False,
+        workers: int | None = None,
     ) -> Self:
         """Set a sandbox up as a policy says.
 
@@ -120,6 +121,7 @@ class Sandbox:
                 `policy.open_audit(*sinks)`, also where several sandboxes share one.
             guest: see `Sandbox`.
             check: see `Sandbox`.
+            workers: see `Sandbox`.
 
         Raises:
             PolicyError: an input or the log of the policy cannot be opened.
@@ -139,6 +141,7 @@ class Sandbox:
             check=check,
             inputs=policy.read_inputs(),
             audit=policy.open_audit() if audit is None else audit,
+            workers=workers,
         )
 
     def __repr__(self) -> str:

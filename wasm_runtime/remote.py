@@ -84,6 +84,7 @@ class Worker:
     """A process that makes worlds and runs one program at a time.
 
     Attributes:
+        worlds: how many it holds.
         channel: the line to it. Whoever has the worker to himself may use it.
     """
 
@@ -99,6 +100,7 @@ class Worker:
         """
         self._dead = False
         self._owner = os.getpid()
+        self.worlds = 0
         self._doomed: list[int] = []
         self._numbers = itertools.count()
         here, there = socket.socketpair()
@@ -148,6 +150,7 @@ class Worker:
 
     def number(self) -> int:
         """A number for a new world, which no other one has."""
+        self.worlds += 1
         return next(self._numbers)
 
     def doom(self, world: int) -> None:
@@ -242,16 +245,18 @@ class Remote:
         except Trap:
             raise
         except (EOFError, OSError):
-            self._worker.kill()
+            talk.fail()
             raise Trap(STOPPED if talk.stopped else LOST, self._worker.ending()) from None
         except ValueError as error:
-            self._worker.kill()
+            talk.fail()
             log.error("the worker process %d did not keep to the protocol: %s", self._worker.process.pid, error)  # noqa: TRY400 - it says it all
             raise Trap(LOST, "did not keep to the protocol") from None
         except BaseException:
-            self._worker.kill()  # it still waits for an answer
+            talk.fail()  # the worker still waits for an answer
             raise
         finally:
+            if self.last:
+                self._worker.worlds -= 1
             talk.end()
 
     def _answer(self, body: bytes, fuel: int) -> str:
@@ -267,8 +272,10 @@ class Remote:
         raise Trap(REASONS[_within(reason, len(REASONS) - 1)], "".join(filter(str.isprintable, detail)))
 
     def close(self) -> None:
-        """Destroy the world, when the worker next has nothing to do. Harmless when called twice."""
-        self._worker.doom(self._number)
+        """Destroy the world, when the worker next has nothing to do; to be called once."""
+        if not self.last:
+            self._worker.worlds -= 1
+            self._worker.doom(self._number)
 
 
 def _within(number: int, most: int) -> int:
@@ -294,6 +301,7 @@ class _Talk:
         self._free = free
         self._lock = threading.Lock()  # who holds it may send
         self._since: float | None = None
+        self._begun = False  # whether `RUN` was sent
         self._told = False  # whether `STOP` was sent
         self._inside = False  # whether the thread of the run is behind a door
         self._left = False  # whether it was left there
@@ -321,6 +329,11 @@ class _Talk:
             if kind in {DONE, TRAP}:
                 return kind, body
             self._serve(kind, body)
+
+    def fail(self) -> None:
+        """Be of no more use, and the worker neither, unless it was taken from this run already."""
+        if not self._left:
+            self._worker.kill()
 
     def end(self) -> None:
         """The thread of the run has come to its end."""
@@ -351,6 +364,7 @@ class _Talk:
                 return
             self._told = kind == STOP
             self._worker.channel.send(kind, *parts)
+            self._begun = True
 
     def look(self) -> None:
         """See whether the host wants an end, and that it comes."""
@@ -368,6 +382,8 @@ class _Talk:
                 self._lock.release()
 
     def _press(self, late: float) -> None:
+        if not self._begun:  # the worker would take it for what it does not run
+            return
         if not self._told:
             self._told = True
             try:
@@ -428,7 +444,10 @@ _talks: set[_Talk] = set()
 
 def _look() -> None:
     for talk in _talks.copy():
-        talk.look()
+        try:
+            talk.look()
+        except Exception:
+            log.exception("a run in a worker could not be looked after")  # the others must be
 
 
 ticker = Ticker(_look)

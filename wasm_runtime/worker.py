@@ -158,10 +158,12 @@ def _machine(guest: Path, digest: str) -> Machine:
 
 def _confine() -> None:
     """Give up what a worker does not need."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # where memory is short, a worker can be replaced and the host cannot
+            Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
+        ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 
 
 def main(guest: str, digest: str) -> None:

@@ -35,7 +35,11 @@ class AfarEngine:
         """
         self.default_fuel = near.default_fuel
         self.crew = Crew(workers, partial(Worker, near.guest, near.machine.digest))
-        self.close = weakref.finalize(self, self.crew.close)
+        weakref.finalize(self, self.crew.drop)
+
+    def close(self) -> None:
+        """End the workers. Harmless when called twice."""
+        self.crew.close()
 
     def open(self, faces: tuple[Face, ...], limits: Limits) -> AfarInstance:
         """Make a fresh world."""

@@ -92,7 +92,7 @@ class Crew:
 
     def _reset(self) -> None:
         self._lock = threading.Lock()
-        self._closed = threading.Event()
+        self._closed = False
         self._minders: list[threading.Thread] = []
         self._idle: list[Worker] = []
         self._there: set[Worker] = set()
@@ -110,7 +110,7 @@ class Crew:
         """Have a worker to oneself, or be told why not.
 
         Args:
-            wanted: the one that it must be, because it holds the world; None for any.
+            wanted: the one that it must be, because it holds the world; None for that with the fewest worlds.
             patience: seconds to wait for it, once any is set up.
             stopped: whether nobody wants it any more.
         """
@@ -137,7 +137,7 @@ class Crew:
 
     def _found(self, wanted: Worker | None) -> Lease | Fault | None:
         """What can be said without waiting."""
-        if self._closed.is_set():
+        if self._closed:
             return Fault("host", "WorkersClosed", "the sandbox and its workers are closed")
         if wanted is not None and wanted.dead:
             return _gone()
@@ -145,7 +145,9 @@ class Crew:
             minder = threading.Thread(target=self._mind, name="codeact-minder", daemon=True)
             minder.start()
             self._minders.append(minder)
-        for worker in (wanted,) if wanted in self._idle else () if wanted else tuple(reversed(self._idle)):
+        for worker in sorted(self._idle, key=lambda worker: worker.worlds):
+            if wanted not in {None, worker}:
+                continue
             self._idle.remove(worker)
             if worker.sound:
                 return self._leased_to(worker)
@@ -186,7 +188,7 @@ class Crew:
                 self._waiters.remove(waiter)
                 self._answer(waiter, self._leased_to(worker))
                 return
-        self._idle.append(worker)
+        self._idle.insert(0, worker)  # whoever has just worked is warm
 
     @staticmethod
     def _answer(waiter: _Waiter, answer: Lease | Fault) -> None:
@@ -202,17 +204,22 @@ class Crew:
     def _mind(self) -> None:
         """See that there is one worker more."""
         failures = 0
-        while not self._closed.is_set():
+        while not self._closed:
             try:
                 worker = self._started()
             except WorkerUnavailable as error:
                 log.error("%s", error)  # noqa: TRY400 - it says it all
-                self._closed.wait(_PAUSES[min(failures, len(_PAUSES) - 1)])
+                self._rest(_PAUSES[min(failures, len(_PAUSES) - 1)])
                 failures += 1
                 continue
             failures = 0
             worker.wait()
             self._left(worker)
+
+    def _rest(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while not self._closed and time.monotonic() < until:
+            time.sleep(MOMENT)
 
     def _started(self) -> Worker:
         """One more worker, which is there."""
@@ -232,14 +239,14 @@ class Crew:
         with self._lock:
             self._trouble = None
             self._there.add(worker)
-            if self._closed.is_set():
+            if self._closed:
                 worker.kill()
             self._give(worker)
         return worker
 
     def _left(self, worker: Worker) -> None:
         """A worker has ended."""
-        if not self._closed.is_set():
+        if not self._closed:
             log.warning("the worker process %d %s; another one takes its place", worker.process.pid, worker.ending())
         with self._lock:
             self._there.discard(worker)
@@ -250,23 +257,26 @@ class Crew:
                 worker.channel.close()
 
     def close(self) -> None:
-        """End the workers. Harmless when called twice."""
+        """End the workers, and wait until they have ended. Harmless when called twice."""
         with self._lock:
-            self._closed.set()
+            self.drop()
             self._refuse(Fault("host", "WorkersClosed", "the sandbox and its workers are closed"))
-            for worker in self._there:
-                worker.kill()
             minders = list(self._minders)
         until = time.monotonic() + _LEAVING
         for minder in minders:
             minder.join(max(0.0, until - time.monotonic()))
 
+    def drop(self) -> None:
+        """End the workers. The collector may call it, anywhere and at any time: it takes no lock, and waits for nothing."""
+        self._closed = True
+        for worker in tuple(self._there):
+            worker.kill()
+
     def abandon(self) -> None:
         """Have no workers in this process, which is a forked child, until it needs its own."""
-        closed = self._closed.is_set()
+        closed = self._closed
         self._reset()
-        if closed:
-            self._closed.set()
+        self._closed = closed
 
 
 def _gone() -> Fault:

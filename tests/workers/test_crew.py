@@ -213,16 +213,20 @@ def test_a_session_loses_its_world_with_its_worker_and_can_be_restored() -> None
         assert session.run("names").value == ["a", "b"]
 
 
-def test_sessions_stay_with_their_workers() -> None:
+def test_sessions_spread_over_the_workers_and_stay_there() -> None:
     with made(workers=2) as sandbox:
+        sandbox.run("1")
+        until(lambda: len(crew_of(sandbox).pids) == 2)
         sessions = [sandbox.session() for _ in range(6)]
         for number, session in enumerate(sessions):
             session.run(f"mine = {number}")
+        assert [worker.worlds for worker in crew_of(sandbox)._there] == [3, 3]
         with ThreadPoolExecutor(6) as pool:
             results = list(pool.map(lambda session: session.run("mine"), sessions))
         assert [result.value for result in results] == list(range(6))
         for session in sessions:
             session.close()
+        assert [worker.worlds for worker in crew_of(sandbox)._there] == [0, 0]
 
 
 def test_a_worker_that_is_stuck_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,11 +372,11 @@ def test_nothing_is_left_behind() -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     pids = _used(closed=True) | _used(closed=False) | _used(closed=True)
     gc.collect()
-    assert all(gone(pid) for pid in pids)
+    until(lambda: all(gone(pid) for pid in pids))
+    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "codeact-minder"])
     for pid in pids:
         with pytest.raises(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)
-    assert not [thread for thread in threading.enumerate() if thread.name == "codeact-minder"]
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
