@@ -1,65 +1,26 @@
-"""Workers and their worlds, seen from the host.
+"""Worlds in worker processes, seen from the host.
 
-A worker is a process that holds a machine. It reaches nothing: each door of its guests leads back here, where the
-same host as ever stands behind it. Whatever a worker says may be forged, because its guest may have taken it over.
+A worker reaches nothing: each door of its guests leads back here, where the same host as ever stands behind it.
+Whatever a worker says may be forged, because its guest may have taken it over.
 """
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
-import weakref
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 
-import wasmtime
-
-from wasm_runtime.cache import VARIABLE
+from wasm_runtime import frames
 from wasm_runtime.doors import Host
-from wasm_runtime.frames import (
-    ANSWER,
-    AT,
-    CALL,
-    CAUSE,
-    CLOCK,
-    CLOSE,
-    DETAIL,
-    DONE,
-    END,
-    FAILED,
-    LINE,
-    MONOTONIC,
-    NOW,
-    PAUSE,
-    PROGRAM,
-    READY,
-    RUN,
-    STOP,
-    TRAP,
-    WAIT,
-    WORDS,
-    WORLD,
-    WRITE,
-    Channel,
-    Malformed,
-    cut,
-)
+from wasm_runtime.frames import Malformed, cut
 from wasm_runtime.instance import Reason, Trap
+from wasm_runtime.processes import Worker
 from wasm_runtime.ticker import Ticker
 from wasm_runtime.worker import REASONS
 
 log = logging.getLogger("codeact")
-
-STARTING = 120.0
-"""Seconds that a worker may take to set its machine up; where nothing can be cached it compiles the guest."""
 
 LATE = 0.2
 """Seconds after the end of a run that a door may hold its worker; then the worker is taken from it."""
@@ -69,140 +30,6 @@ STUCK = 2.0
 
 STOPPED: Reason = "stopped"
 LOST: Reason = "lost"
-
-_PASSED_ON = ("HOME", "XDG_CACHE_HOME", VARIABLE, "LD_LIBRARY_PATH")
-"""What a worker sees of the host's environment: where the compiled guest is, and the interpreter's own libraries."""
-
-_START = "import sys; sys.path += sys.argv[3:]; from wasm_runtime.worker import main; main(*sys.argv[1:3])"
-
-
-class WorkerUnavailable(Exception):
-    """A worker cannot be set up; the message says why."""
-
-
-class Worker:
-    """A process that makes worlds and runs one program at a time.
-
-    Attributes:
-        worlds: how many it holds.
-        channel: the line to it. Whoever has the worker to himself may use it.
-    """
-
-    def __init__(self, guest: Path, digest: str) -> None:
-        """Start one; `greet` waits until it is set up.
-
-        Args:
-            guest: the file of the guest that it runs.
-            digest: what the guest's SHA-256 must be, hexadecimal.
-
-        Raises:
-            WorkerUnavailable: the process cannot be started.
-        """
-        self._dead = False
-        self._owner = os.getpid()
-        self.worlds = 0
-        self._doomed: list[int] = []
-        self._numbers = itertools.count()
-        here, there = socket.socketpair()
-        self.channel = Channel(here)
-        _workers.add(self)
-        paths = dict.fromkeys(
-            str(Path(module.__file__ or "").parents[1]) for module in (sys.modules[__package__], wasmtime)
-        )
-        try:
-            self.process = subprocess.Popen(  # noqa: S603 - this interpreter, and our own module
-                [sys.executable, "-I", "-S", "-c", _START, str(guest.resolve()), digest, *paths],
-                stdin=there.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
-                start_new_session=True,  # the terminal's signals are for the host
-            )
-        except OSError as error:
-            self.channel.close()
-            msg = f"no worker process can be started: {error.strerror or error}"
-            raise WorkerUnavailable(msg) from error
-        finally:
-            there.close()
-
-    def greet(self) -> None:
-        """Wait until it is set up.
-
-        Raises:
-            WorkerUnavailable: it never will be.
-        """
-        overdue = threading.Timer(STARTING, self.kill)
-        overdue.daemon = True
-        overdue.start()
-        try:
-            kind, words = self.channel.receive({READY: 0, FAILED: WORDS})
-        except (EOFError, Malformed):
-            self.kill()
-            self.wait()
-            msg = f"a worker process {self.ending()} before it was set up"
-            raise WorkerUnavailable(msg) from None
-        finally:
-            overdue.cancel()
-        if kind == FAILED:
-            self.kill()
-            self.wait()
-            raise WorkerUnavailable(words.decode(errors="replace"))
-
-    def number(self) -> int:
-        """A number for a new world, which no other one has."""
-        self.worlds += 1
-        return next(self._numbers)
-
-    def doom(self, world: int) -> None:
-        """Let a world be destroyed with the next `tidy`."""
-        self._doomed.append(world)
-
-    def tidy(self) -> None:
-        """Destroy what is doomed. Whoever calls it has the worker to himself."""
-        while self._doomed:
-            try:
-                self.channel.send_now(CLOSE, WORLD.pack(self._doomed.pop()))
-            except OSError:  # dead, or it has not read anything for a long time
-                self.kill()
-
-    @property
-    def dead(self) -> bool:
-        """Whether it is of no more use, or another process's of which this one is a fork."""
-        return self._dead or self._owner != os.getpid()
-
-    @property
-    def sound(self) -> bool:
-        """Whether it does nothing, as it should where it has nothing to do."""
-        return not self.dead and not self.channel.ready()
-
-    def kill(self) -> None:
-        """End it, now."""
-        self._dead = True
-        self.process.kill()
-
-    def wait(self) -> None:
-        """Wait until it has ended."""
-        self.process.wait()
-        self._dead = True
-
-    def ending(self) -> str:
-        """How it has ended, in words."""
-        try:
-            status = self.process.wait(1)
-        except subprocess.TimeoutExpired:
-            return "was killed"
-        if status >= 0:
-            return f"ended with status {status}"
-        with suppress(ValueError):
-            return f"was ended by {signal.Signals(-status).name}"
-        return f"was ended by signal {-status}"
-
-    def disown(self) -> None:
-        """Be no worker of this process, which is a forked child."""
-        self._dead = True
-        self.channel.close()
-        if hasattr(self, "process"):
-            self.process.returncode = 0  # it is not this process's to wait for
 
 
 class Remote:
@@ -237,11 +64,11 @@ class Remote:
             Trap: it gave none. Where the reason is `lost`, the worker has gone, and all its worlds.
         """
         self.fuel = 0
-        program = PROGRAM.pack(self._number, self._most, fuel, host.asked, host.told, self.last)
+        program = frames.PROGRAM.pack(self._number, self._most, fuel, host.asked, host.told, self.last)
         talk = _Talk(self._worker, host, self._free)
         try:
             kind, body = talk.run(program, request.encode())
-            return self._answer(body, fuel) if kind == DONE else self._trap(body, fuel)
+            return self._answer(body, fuel) if kind == frames.DONE else self._trap(body, fuel)
         except Trap:
             raise
         except (EOFError, OSError):
@@ -260,13 +87,13 @@ class Remote:
             talk.end()
 
     def _answer(self, body: bytes, fuel: int) -> str:
-        (spent, memory), answer = cut(body, END)
+        (spent, memory), answer = cut(body, frames.END)
         self.fuel = _within(spent, fuel)
         self.memory = _within(memory, self._most) if memory >= 0 else None
         return answer.decode()
 
     def _trap(self, body: bytes, fuel: int) -> str:
-        (spent, reason), words = cut(body, CAUSE)
+        (spent, reason), words = cut(body, frames.CAUSE)
         self.fuel = _within(spent, fuel)
         detail = words.decode(errors="ignore")
         raise Trap(REASONS[_within(reason, len(REASONS) - 1)], "".join(filter(str.isprintable, detail)))
@@ -308,13 +135,13 @@ class _Talk:
         ticker.__enter__()
         _talks.add(self)
         self._most = {
-            CALL: AT.size + 2 * host.asked,
-            WAIT: PAUSE.size + host.asked,
-            WRITE: LINE.size + host.told,
-            NOW: 0,
-            MONOTONIC: 0,
-            DONE: END.size + host.told,
-            TRAP: CAUSE.size + DETAIL,
+            frames.CALL: frames.AT.size + 2 * host.asked,
+            frames.WAIT: frames.PAUSE.size + host.asked,
+            frames.WRITE: frames.LINE.size + host.told,
+            frames.NOW: 0,
+            frames.MONOTONIC: 0,
+            frames.DONE: frames.END.size + host.told,
+            frames.TRAP: frames.CAUSE.size + frames.DETAIL,
         }
 
     @property
@@ -323,10 +150,10 @@ class _Talk:
 
     def run(self, *request: bytes) -> tuple[bytes, bytes]:
         """From the request to the frame that ends the run."""
-        self._say(RUN, *request)
+        self._say(frames.RUN, *request)
         while True:
             kind, body = self._worker.channel.receive(self._most)
-            if kind in {DONE, TRAP}:
+            if kind in {frames.DONE, frames.TRAP}:
                 return kind, body
             self._serve(kind, body)
 
@@ -343,7 +170,7 @@ class _Talk:
     def _serve(self, kind: bytes, body: bytes) -> None:
         """Do what the guest asks for, and answer it."""
         if self._host.stopped():
-            self._say(STOP)
+            self._say(frames.STOP)
             return
         self._inside = True
         try:
@@ -354,15 +181,15 @@ class _Talk:
         if self._left:
             raise Trap(STOPPED)
         if self._host.stopped():
-            self._say(STOP)
+            self._say(frames.STOP)
         else:
-            self._say(ANSWER, answer)
+            self._say(frames.ANSWER, answer)
 
     def _say(self, kind: bytes, *parts: bytes) -> None:
         with self._lock:
             if self._told:  # the worker has what it needs, and would take more for the next answer
                 return
-            self._told = kind == STOP
+            self._told = kind == frames.STOP
             self._worker.channel.send(kind, *parts)
             self._begun = True
 
@@ -387,7 +214,7 @@ class _Talk:
         if not self._told:
             self._told = True
             try:
-                self._worker.channel.send_now(STOP)
+                self._worker.channel.send_now(frames.STOP)
             except OSError:  # dead, or it does not read
                 self._worker.kill()
         elif self._inside and not self._left and late > LATE:
@@ -397,7 +224,7 @@ class _Talk:
     def _finish(self) -> None:
         """Take the end of a run whose thread has been left behind a door."""
         try:
-            self._worker.channel.receive({DONE: self._most[DONE], TRAP: self._most[TRAP]})
+            self._worker.channel.receive({frames.DONE: self._most[frames.DONE], frames.TRAP: self._most[frames.TRAP]})
         except (EOFError, Malformed):
             self._worker.kill()
         finally:
@@ -410,7 +237,7 @@ class _Talk:
 
 
 def _call(host: Host, body: bytes) -> bytes:
-    (line, size), rest = cut(body, AT)
+    (line, size), rest = cut(body, frames.AT)
     name, arguments = rest[:size], rest[size:]
     if len(name) != size or max(size, len(arguments)) > host.asked:
         msg = "a call whose parts are not as long as they may be"
@@ -419,26 +246,25 @@ def _call(host: Host, body: bytes) -> bytes:
 
 
 def _wait(host: Host, body: bytes) -> bytes:
-    (line, nanoseconds), sent = cut(body, PAUSE)
+    (line, nanoseconds), sent = cut(body, frames.PAUSE)
     return host.wait(sent.decode(), nanoseconds, line).encode()
 
 
 def _write(host: Host, body: bytes) -> bytes:
-    (line,), text = cut(body, LINE)
+    (line,), text = cut(body, frames.LINE)
     host.write(text.decode(), line)
     return b""
 
 
 _DOORS: dict[bytes, Callable[[Host, bytes], bytes]] = {
-    CALL: _call,
-    WAIT: _wait,
-    WRITE: _write,
-    NOW: lambda host, _body: CLOCK.pack(host.now()),
-    MONOTONIC: lambda host, _body: CLOCK.pack(host.monotonic()),
+    frames.CALL: _call,
+    frames.WAIT: _wait,
+    frames.WRITE: _write,
+    frames.NOW: lambda host, _body: frames.CLOCK.pack(host.now()),
+    frames.MONOTONIC: lambda host, _body: frames.CLOCK.pack(host.monotonic()),
 }
 
 
-_workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 _talks: set[_Talk] = set()
 
 
@@ -453,12 +279,4 @@ def _look() -> None:
 ticker = Ticker(_look)
 """The clock by which the process looks after the runs in its workers."""
 
-
-def _disown() -> None:
-    _talks.clear()
-    for worker in list(_workers):
-        worker.disown()
-    _workers.clear()
-
-
-os.register_at_fork(after_in_child=_disown)
+os.register_at_fork(after_in_child=_talks.clear)

@@ -1,7 +1,7 @@
 """A worker: a process that runs guests for another one, which keeps everything that they may reach.
 
 It is started with its end of the line as standard input, and with the paths of its modules and the guest as
-arguments; see `wasm_runtime.remote`. It ends with the line.
+arguments; see `wasm_runtime.processes`. It ends with the line.
 """
 
 from __future__ import annotations
@@ -16,32 +16,8 @@ import threading
 from pathlib import Path
 from typing import get_args
 
-from wasm_runtime.frames import (
-    ANSWER,
-    AT,
-    CALL,
-    CAUSE,
-    CLOCK,
-    CLOSE,
-    DETAIL,
-    DONE,
-    END,
-    FAILED,
-    LINE,
-    MONOTONIC,
-    NOW,
-    PAUSE,
-    PROGRAM,
-    READY,
-    RUN,
-    STOP,
-    TRAP,
-    WAIT,
-    WORDS,
-    WORLD,
-    WRITE,
-    Channel,
-)
+from wasm_runtime import frames
+from wasm_runtime.frames import Channel
 from wasm_runtime.instance import Instance, Reason, Trap
 from wasm_runtime.machine import STACK, GuestUnavailable, Machine
 
@@ -49,8 +25,8 @@ REASONS: tuple[Reason, ...] = tuple(reason for reason in get_args(Reason) if rea
 """Every reason that a worker can give for a trap, in the order by which frames tell them."""
 
 _ANY = 2**32 - 1
-_ASKS = {RUN: _ANY, CLOSE: WORLD.size, STOP: 0}
-_ANSWERS = {ANSWER: _ANY, STOP: 0}
+_ASKS = {frames.RUN: _ANY, frames.CLOSE: frames.WORLD.size, frames.STOP: 0}
+_ANSWERS = {frames.ANSWER: _ANY, frames.STOP: 0}
 _LEAST = 64 * 1024 * 1024
 _NO_NEW_PRIVILEGES = 38
 
@@ -66,34 +42,34 @@ class _Doors:
 
     def call(self, name: str, arguments: str, line: int) -> str:
         raw = name.encode()
-        return self._ask(CALL, AT.pack(line, len(raw)), raw, arguments.encode()).decode()
+        return self._ask(frames.CALL, frames.AT.pack(line, len(raw)), raw, arguments.encode()).decode()
 
     def wait(self, sent: str, nanoseconds: int, line: int) -> str:
-        return self._ask(WAIT, PAUSE.pack(line, nanoseconds), sent.encode()).decode()
+        return self._ask(frames.WAIT, frames.PAUSE.pack(line, nanoseconds), sent.encode()).decode()
 
     def write(self, text: str, line: int) -> None:
-        self._ask(WRITE, LINE.pack(line), text.encode())
+        self._ask(frames.WRITE, frames.LINE.pack(line), text.encode())
 
     def now(self) -> int:
-        return self._clock(NOW)
+        return self._clock(frames.NOW)
 
     def monotonic(self) -> int:
-        return self._clock(MONOTONIC)
+        return self._clock(frames.MONOTONIC)
 
     def stopped(self) -> bool:
         if not self._stopped and self._channel.ready():
-            _receive(self._channel, {STOP: 0})
+            _receive(self._channel, {frames.STOP: 0})
             self._stopped = True
         return self._stopped
 
     def _clock(self, kind: bytes) -> int:
         answer = self._ask(kind)
-        return int(CLOCK.unpack(answer)[0]) if answer else 0
+        return int(frames.CLOCK.unpack(answer)[0]) if answer else 0
 
     def _ask(self, kind: bytes, *parts: bytes) -> bytes:
         _send(self._channel, kind, *parts)
         answer, body = _receive(self._channel, _ANSWERS)
-        self._stopped = answer == STOP
+        self._stopped = answer == frames.STOP
         return body
 
 
@@ -116,31 +92,31 @@ def _serve(machine: Machine, channel: Channel) -> None:
     worlds: dict[int, Instance] = {}
     while True:
         kind, body = _receive(channel, _ASKS)
-        if kind == RUN:
+        if kind == frames.RUN:
             _run(machine, channel, worlds, body)
-        elif kind == CLOSE:
-            world = worlds.pop(WORLD.unpack(body)[0], None)
+        elif kind == frames.CLOSE:
+            world = worlds.pop(frames.WORLD.unpack(body)[0], None)
             if world is not None:
                 world.close()
 
 
 def _run(machine: Machine, channel: Channel, worlds: dict[int, Instance], body: bytes) -> None:
-    number, memory, fuel, asked, told, last = PROGRAM.unpack_from(body)
+    number, memory, fuel, asked, told, last = frames.PROGRAM.unpack_from(body)
     world = worlds.get(number)
     try:
         if world is None:
             world = worlds[number] = Instance(machine, memory=memory)
-        answer = world.run(body[PROGRAM.size :].decode(), _Doors(channel, asked, told), fuel)
+        answer = world.run(body[frames.PROGRAM.size :].decode(), _Doors(channel, asked, told), fuel)
     except Trap as trap:
         spent = 0 if world is None else world.fuel
-        detail = trap.detail.encode()[:DETAIL]
-        _send(channel, TRAP, CAUSE.pack(spent, REASONS.index(trap.reason)), detail)
+        detail = trap.detail.encode()[: frames.DETAIL]
+        _send(channel, frames.TRAP, frames.CAUSE.pack(spent, REASONS.index(trap.reason)), detail)
         if world is not None:
             del worlds[number]
             world.close()
         return
     bytes_now = world.memory
-    _send(channel, DONE, END.pack(world.fuel, -1 if bytes_now is None else bytes_now), answer.encode())
+    _send(channel, frames.DONE, frames.END.pack(world.fuel, -1 if bytes_now is None else bytes_now), answer.encode())
     if last:
         del worlds[number]
         world.close()
@@ -179,9 +155,9 @@ def main(guest: str, digest: str) -> None:
         machine = _machine(Path(guest), digest)
         _confine()
     except Exception as error:  # noqa: BLE001 - the host says why, or nobody does
-        _send(channel, FAILED, str(error).encode()[:WORDS])
+        _send(channel, frames.FAILED, str(error).encode()[: frames.WORDS])
         return
-    _send(channel, READY)
+    _send(channel, frames.READY)
     threading.stack_size(2 * STACK)
     thread = threading.Thread(target=_serve, args=(machine, channel))
     thread.start()

@@ -14,7 +14,8 @@ from codeact.engines import Doors, Face, Fault, Outcome, Program
 from codeact.engines.crew import Crew, Lease
 from codeact.engines.wasm import WasmEngine, WasmInstance
 from codeact.limits import Limits
-from wasm_runtime.remote import Remote, Worker
+from wasm_runtime.processes import Worker
+from wasm_runtime.remote import Remote
 
 
 class AfarEngine:

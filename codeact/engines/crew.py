@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from codeact.engines import Fault
-from wasm_runtime.remote import Worker, WorkerUnavailable
+from wasm_runtime.processes import Worker, WorkerUnavailable
 
 log = logging.getLogger("codeact")
 
@@ -83,7 +83,7 @@ class Crew:
 
         Args:
             size: workers.
-            start: starts one; see `wasm_runtime.remote.Worker`.
+            start: starts one; see `wasm_runtime.processes.Worker`.
         """
         self.size = size
         self._start = start
@@ -98,7 +98,7 @@ class Crew:
         self._there: set[Worker] = set()
         self._leased: set[Worker] = set()
         self._waiters: deque[_Waiter] = deque()
-        self._trouble: str | None = None
+        self._trouble = False
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -154,7 +154,7 @@ class Crew:
             worker.kill()  # it ended, or said something that nobody had asked for
         if wanted is not None and wanted.dead:
             return _gone()
-        return None if self._trouble is None or self._there else _unavailable(self._trouble)
+        return _unavailable() if self._trouble and not self._there else None
 
     def _leased_to(self, worker: Worker) -> Lease:
         self._leased.add(worker)
@@ -207,8 +207,7 @@ class Crew:
         while not self._closed:
             try:
                 worker = self._started()
-            except WorkerUnavailable as error:
-                log.error("%s", error)  # noqa: TRY400 - it says it all
+            except WorkerUnavailable:
                 self._rest(_PAUSES[min(failures, len(_PAUSES) - 1)])
                 failures += 1
                 continue
@@ -227,17 +226,20 @@ class Crew:
             worker = self._start()
             try:
                 worker.greet()
-            except WorkerUnavailable:
+            except BaseException:
+                worker.kill()
+                worker.wait()
                 worker.channel.close()
                 raise
-        except WorkerUnavailable as error:
+        except Exception as error:
+            log.exception("a worker process cannot be started")
             with self._lock:
-                self._trouble = str(error)
+                self._trouble = True
                 if not self._there:
-                    self._refuse(_unavailable(self._trouble))
-            raise
+                    self._refuse(_unavailable())
+            raise WorkerUnavailable from error
         with self._lock:
-            self._trouble = None
+            self._trouble = False
             self._there.add(worker)
             if self._closed:
                 worker.kill()
@@ -283,8 +285,7 @@ def _gone() -> Fault:
     return Fault("host", "WorkerDied", "the worker process that held this world has ended; the world is lost")
 
 
-def _unavailable(trouble: str) -> Fault:
-    log.error("a run has no worker: %s", trouble)
+def _unavailable() -> Fault:
     return Fault("host", "WorkerUnavailable", "no worker process can be started; the host's log says why", hint=_LATER)
 
 

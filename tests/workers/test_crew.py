@@ -21,7 +21,7 @@ import pytest
 from codeact import Limits, Result, Sandbox, tool
 from codeact.engines import crew as crews
 from codeact.engines.crew import Crew
-from wasm_runtime import remote
+from wasm_runtime import processes, remote
 
 ROOT = Path(__file__).parent.parent.parent
 ROOMY = 20.0
@@ -455,6 +455,19 @@ def test_a_worker_that_cannot_be_started_is_told(
         assert result.error is not None
         assert (result.error.kind, result.error.type) == ("host", "WorkerUnavailable")
         assert "No such file" in caplog.text
+        monkeypatch.undo()
+        until(lambda: sandbox.run("1").ok)
+
+
+def test_a_host_that_can_open_nothing_more_is_told_and_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(processes.socket, "socketpair", full)
+    with made() as sandbox:
+        result = sandbox.run("1")
+        assert result.error is not None
+        assert result.error.type == "WorkerUnavailable"
         monkeypatch.undo()
         until(lambda: sandbox.run("1").ok)
 

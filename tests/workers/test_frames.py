@@ -23,7 +23,8 @@ from codeact.engines.wasm import WasmEngine
 from wasm_runtime import frames, remote
 from wasm_runtime.frames import Channel
 from wasm_runtime.instance import Trap
-from wasm_runtime.remote import Remote, Worker
+from wasm_runtime.processes import Worker
+from wasm_runtime.remote import Remote
 from wasm_runtime.worker import REASONS
 
 Script = Callable[[Channel, socket.socket], None]
