@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,16 @@ from benchmarks.roundtrips.catalogue import catalogue
 from benchmarks.roundtrips.retries import RATES
 from benchmarks.roundtrips.tokens import Tokenizer, TokenizersMissing, tokenizers
 from benchmarks.roundtrips.workloads import OPPONENTS, WORKLOADS, Workload
+from codeact import EngineUnavailable
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 """Where the recorded data are, beside a checkout."""
 
+NEEDED = {"recorded": recorded.FILE, "retail": retail_tools.DIRECTORY}
+"""What parts need of them."""
+
 METHOD = Path(__file__).with_name("method.md")
 """The page, with a mark for every table."""
-
-PARTS = ("recorded", "grid", "retail")
 
 
 def add(parser: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentParser:
@@ -50,34 +52,19 @@ def measure(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
         0 when all was counted; 1 when the two ways came to different answers; 2 when there is nothing to count with,
         or a part that was asked for has no data.
     """
-    parts = tuple(chosen.part or PARTS)
     workloads = tuple(one for one in WORKLOADS if chosen.only in one.kind)
     if not workloads:
         kinds = ", ".join(dict.fromkeys(one.kind for one in WORKLOADS))
         parser.error(f"--only {chosen.only}: no such task; there are: {kinds}")
-    absent = [part for part in parts if part != "grid" and not chosen.data.is_dir()]
-    if absent:
-        print(f"{chosen.data}: no such directory, so there is no part {' and no part '.join(absent)}", file=sys.stderr)
-        if chosen.part or chosen.data != DATA or chosen.page:
-            return 2
-        parts = ("grid",)
+    if chosen.page and (chosen.part or chosen.only):
+        parser.error("--page has all parts and all tasks; leave --part and --only out")
     try:
+        parts = _parts(chosen)
         counting = Counting(tokenizers(), Pace(), chosen.data, workloads, full=chosen.full or chosen.page)
-    except TokenizersMissing as error:
+        sections, document = _counted(parts, counting, shown=not chosen.page)
+    except (FileNotFoundError, TokenizersMissing, EngineUnavailable) as error:
         print(error, file=sys.stderr)
         return 2
-    found = machine()
-    sections = {"machine": report.facts(found), "parameters": tables.parameters(counting.pace)}
-    document: dict[str, object] = {"machine": found, "pace": asdict(counting.pace), "prices": list(map(asdict, PRICES))}
-    if not chosen.page:
-        print("\n".join(sections.values()), flush=True)
-    try:
-        for part in parts:
-            told, document[part] = getattr(counting, part)()
-            for name, text in told.items():
-                sections[name] = text
-                if not chosen.page:
-                    print(f"\n### {name}\n\n{text}", flush=True)
     except (grid.AnswersDiffer, recorded.ResultsDiffer) as error:
         print(f"the two ways differ: {error}", file=sys.stderr)
         return 1
@@ -86,6 +73,40 @@ def measure(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return 0
+
+
+def _parts(chosen: argparse.Namespace) -> list[str]:
+    """The parts that can be counted.
+
+    Raises:
+        FileNotFoundError: the data of one are not there, and they or it were asked for by name.
+    """
+    parts = list(chosen.part or PARTS)
+    absent = [part for part in parts if part in NEEDED and not (chosen.data / NEEDED[part]).exists()]
+    told = "\n".join(
+        f"{chosen.data / NEEDED[part]} does not exist, so there is no part {part!r}; --data DIR says where it is"
+        for part in absent
+    )
+    if absent and (chosen.part or chosen.page or chosen.data != DATA):
+        raise FileNotFoundError(told)
+    if absent:
+        print(told, file=sys.stderr)
+    return [part for part in parts if part not in absent]
+
+
+def _counted(parts: Sequence[str], counting: Counting, *, shown: bool) -> tuple[dict[str, str], dict[str, object]]:
+    """The tables by their titles, printed as they come where they are to be shown, and everything as data."""
+    found = machine()
+    sections = {"machine": report.facts(found), "parameters": tables.parameters(counting.pace)}
+    document: dict[str, object] = {"machine": found, "pace": asdict(counting.pace), "prices": list(map(asdict, PRICES))}
+    if shown:
+        print("\n".join(sections.values()), flush=True)
+    for part in parts:
+        told, document[part] = PARTS[part](counting)
+        sections |= told
+        if shown:
+            print(*(f"\n### {name}\n\n{text}" for name, text in told.items()), sep="\n", flush=True)
+    return sections, document
 
 
 def page(sections: dict[str, str]) -> str:
@@ -157,6 +178,8 @@ class Counting:
         return [one.name for one in self.tokenizers]
 
 
+PARTS = {"recorded": Counting.recorded, "grid": Counting.grid, "retail": Counting.retail}
+
 PAYLOADS = (1_000,)
 CATALOGUES = (50,)
 """The cells of the short form."""
@@ -178,11 +201,11 @@ def _cell(cell: grid.Cell) -> dict[str, object]:
         "payload": cell.payload,
         "tools": cell.catalogue,
         "engine_seconds": dict(cell.engines),
-        "tokens": {name: dict(_counted(counted)) for name, counted in cell.counted.items()},
+        "tokens": {name: dict(_tokens(counted)) for name, counted in cell.counted.items()},
     }
 
 
-def _counted(counted: grid.Counted) -> Iterator[tuple[str, object]]:
+def _tokens(counted: grid.Counted) -> Iterator[tuple[str, object]]:
     yield "opponents", {name: asdict(found) for name, found in counted.opponents.items()}
     yield "programs_by_failures", [asdict(found) for found in counted.programs]
     yield "longest", {"calls": counted.longest[0], "programs": counted.longest[1]}

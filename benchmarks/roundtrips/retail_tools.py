@@ -14,6 +14,9 @@ from typing_extensions import TypedDict  # pydantic takes no other before Python
 
 from codeact import Tool, tool
 
+DIRECTORY = Path("tau_retail")
+"""Where the data are, below the directory of all data."""
+
 
 class Address(TypedDict):
     address1: str
@@ -88,7 +91,7 @@ def load(data: Path) -> tuple[Shop, list[dict[str, Any]]]:
         OSError: it does not.
     """
     orders, users, products, tasks = (
-        json.loads(gzip.decompress((data / "tau_retail" / f"{name}.json.gz").read_bytes()))
+        json.loads(gzip.decompress((data / DIRECTORY / f"{name}.json.gz").read_bytes()))
         for name in ("orders", "users", "products", "tasks_test")
     )
     return Shop(orders, users, products), tasks

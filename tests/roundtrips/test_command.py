@@ -50,7 +50,14 @@ def test_without_data_there_is_the_grid(tmp_path: Path) -> None:
 def test_data_that_are_asked_for_must_be_there(tmp_path: Path) -> None:
     done = _roundtrips("--data", str(tmp_path / "none"))
     assert done.returncode == 2
-    assert "no such directory, so there is no part recorded and no part retail" in done.stderr
+    for part in ("recorded", "retail"):
+        assert f"does not exist, so there is no part '{part}'; --data DIR says where it is" in done.stderr
+
+
+def test_the_page_is_whole() -> None:
+    done = _roundtrips("--page", "--part", "grid")
+    assert done.returncode == 2
+    assert "--page has all parts and all tasks" in done.stderr
 
 
 def test_no_task_of_that_name_is_an_error() -> None:
