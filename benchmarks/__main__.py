@@ -6,9 +6,11 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from benchmarks import lateness, report, soak
+from benchmarks import check, lateness, plots, report, soak
 from benchmarks.contest import Field, Row
 from benchmarks.contestant import Entry
 from benchmarks.measure import machine, spread
@@ -17,7 +19,13 @@ from benchmarks.peers.environments import entry
 from benchmarks.roundtrips import command as roundtrips
 from benchmarks.suites import SUITES
 
+NO_PLOTS = "it needs matplotlib; install the extra: pip install 'codeact[benchmarks]'"
+
 Add = Callable[..., argparse.ArgumentParser]
+
+HERE = Path(__file__).parent
+PLOTS = HERE.parent / "docs" / "benchmarks"
+BASELINE = HERE / "baseline.json"
 
 POINTS = 20
 """How often the process is looked at."""
@@ -30,6 +38,8 @@ def main() -> int:
     for name, suite in SUITES.items():
         _add_tables(suites.add_parser, name, suite.about, (name,))
     _add_tables(suites.add_parser, "all", "all of these, one after the other", tuple(SUITES))
+    _add_check(suites.add_parser)
+    _add_draw(suites.add_parser)
     for other in (_add_lateness(suites.add_parser), _add_soak(suites.add_parser), roundtrips.add(suites.add_parser)):
         other.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file too")
     chosen = parser.parse_args()
@@ -46,7 +56,26 @@ def _add_tables(add: Add, name: str, about: str, suites: tuple[str, ...]) -> Non
         help=f"beside peers, which are installed into environments of their own: {names}; all where none is named",
     )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file too")
+    parser.add_argument(
+        "--plots", type=Path, nargs="?", const=PLOTS, metavar="DIR",
+        help="draw what was measured too, as SVG (extra `benchmarks`); into docs/benchmarks where no directory is named",
+    )  # fmt: skip
     parser.set_defaults(measure=_tables, suites=suites)
+
+
+def _add_check(add: Add) -> None:
+    parser = add("check", help="whether anything costs more than the baseline says; gives 1 when it does")
+    parser.add_argument("--counted", action="store_true", help="only what is counted, which needs no idle machine")
+    parser.add_argument("--write", action="store_true", help="make the baseline anew")
+    parser.add_argument("--baseline", type=Path, default=BASELINE, metavar="FILE")
+    parser.set_defaults(measure=_check)
+
+
+def _add_draw(add: Add) -> None:
+    parser = add("draw", help="draw what an earlier run has written with --json")
+    parser.add_argument("found", type=Path, metavar="FILE")
+    parser.add_argument("--plots", type=Path, default=PLOTS, metavar="DIR")
+    parser.set_defaults(measure=_draw)
 
 
 def _add_lateness(add: Add) -> argparse.ArgumentParser:
@@ -70,6 +99,8 @@ def _tables(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
     if not suites:
         names = ", ".join(case.name for name in chosen.suites for case in SUITES[name].cases)
         parser.error(f"--only {chosen.only}: no such case; there are: {names}")
+    if chosen.plots is not None and find_spec("matplotlib") is None:
+        parser.error(f"--plots: {NO_PLOTS}")
     peers = _peers(chosen.peers)
     found = {**machine(), **{peer.name: peer.version for peer in peers if peer.version}}
     print(report.facts(found))
@@ -82,8 +113,40 @@ def _tables(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
                 print(*report.lines(rows), sep="\n", flush=True)
                 measured[name] += rows
             print(f"\n{report.notes(measured[name])}")
-    _write(chosen.json, report.document(found, measured))
+    document = report.document(found, measured)
+    _write(chosen.json, document)
+    if chosen.plots is not None:
+        _drawn(document, chosen.plots)
     return 1 if any(row.failed for rows in measured.values() for row in rows) else 0
+
+
+def _check(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
+    if not chosen.write and not chosen.baseline.exists():
+        parser.error(f"--baseline {chosen.baseline}: no such file; `check --write` makes it")
+    found = dict(check.counted())
+    if not chosen.counted:
+        found.update(check.timed())
+    if chosen.write:
+        _write(chosen.baseline, check.document(found))
+        return 0
+    baseline = check.figures(json.loads(chosen.baseline.read_text(encoding="utf-8")))
+    if chosen.counted:
+        baseline = {name: figure for name, figure in baseline.items() if name.startswith(check.COUNTS)}
+    findings = check.compare(baseline, found)
+    print(report.facts(machine()), "", *check.table(findings), sep="\n")
+    return 1 if any(finding.bad for finding in findings) else 0
+
+
+def _draw(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
+    if find_spec("matplotlib") is None:
+        parser.error(NO_PLOTS)
+    _drawn(json.loads(chosen.found.read_text(encoding="utf-8")), chosen.plots)
+    return 0
+
+
+def _drawn(document: dict[str, Any], directory: Path) -> None:
+    for path in plots.draw(document["suites"], directory):
+        print(f"drawn: {path}")
 
 
 def _peers(names: list[str] | None) -> list[Entry]:

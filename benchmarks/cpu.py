@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import geometric_mean, median
 
 from benchmarks.arms.tasks import Task
@@ -37,17 +37,15 @@ def summary(rows: Sequence[Row]) -> Iterator[list[Row]]:
         if row.spread is not None:
             mine[row.case] = row.spread
     ours = [entry.name for entry in OURS]
+    most = max(len(mine) for mine in ran.values())
     for programs in dict.fromkeys(frozenset(mine) for mine in ran.values()):
-        part = f", {len(programs)} programs" if len(programs) < len(_programs(ran)) else ""
-        those = [who for who, mine in ran.items() if set(mine) == programs or (who in ours and programs <= set(mine))]
+        exactly = [who for who, mine in ran.items() if set(mine) == programs]
+        those = [*(who for who in ours if who not in exactly and programs <= set(ran.get(who, ()))), *exactly]
+        part = f", the {len(programs)} that {' and '.join(exactly)} run" if len(programs) < most else ""
         if programs:
             yield [_mean(f"{MEAN}{part}", who, [ran[who][name] for name in sorted(programs)]) for who in those]
         else:
             yield [Row(MEAN, who, "x", NOTE, TARGETS.get(who), skipped="none of the programs ran") for who in those]
-
-
-def _programs(ran: Mapping[str, Mapping[str, Spread]]) -> set[str]:
-    return {name for mine in ran.values() for name in mine}
 
 
 def _mean(case: str, who: str, found: Sequence[Spread]) -> Row:

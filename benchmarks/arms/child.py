@@ -17,6 +17,9 @@ from importlib import import_module
 from benchmarks.arms import CannotError, WrongAnswerError
 from benchmarks.arms.tasks import Task, Worker
 
+LONGEST = 160
+"""Characters of an error that a row shows."""
+
 
 def main() -> None:
     """Serve until the other end hangs up."""
@@ -53,7 +56,8 @@ def _reply(work: Callable[[], list[float]]) -> dict[str, object]:
 
 
 def _line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ BUILTINS = {
     **utility_builtins,
     **{
         each.__name__: each
-        for each in (dict, list, set, range, sum, min, max, enumerate, map, filter, any, all, type, super)
+        for each in (dict, list, set, range, sorted, sum, min, max, enumerate, map, filter, any, all, type, super)
     },
     "__import__": _imported,
 }

@@ -3,15 +3,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from benchmarks import cpu, report, throughput
+from benchmarks import __main__ as command
+from benchmarks import check, cpu, report, throughput
 from benchmarks.arms import CannotError, WrongAnswerError
 from benchmarks.arms.plain import Plain
 from benchmarks.arms.shop import granted
 from benchmarks.arms.tasks import Kind, Task, Worker
+from benchmarks.check import Figure
 from benchmarks.contest import AtLeast, AtMost, Field, Row, Trial, blocks
 from benchmarks.contestant import PLAIN, Contestant, Entry
 from benchmarks.growth import exponent
@@ -209,7 +212,10 @@ def test_a_mean_of_some_programs_stands_beside_ours_of_the_same() -> None:
     groups = [[(row.case, row.who, row.spread and row.spread.median) for row in rows] for rows in cpu.summary(rows)]
     assert groups == [
         [("geometric mean", "wasm", pytest.approx(4))],
-        [("geometric mean, 1 programs", "wasm", 2), ("geometric mean, 1 programs", "peer", pytest.approx(3))],
+        [
+            ("geometric mean, the 1 that peer run", "wasm", 2),
+            ("geometric mean, the 1 that peer run", "peer", pytest.approx(3)),
+        ],
     ]
 
 
@@ -217,3 +223,81 @@ def test_the_best_of_all_numbers_of_threads_is_kept() -> None:
     rows = [_row("from 1 thread", "wasm", 800), _row("from 2 threads", "wasm", 950), _row("other", "wasm", 9000)]
     ((best,),) = throughput.summary(rows)
     assert (best.spread, best.kept) == (spread([950]), True)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "verdict"),
+    [
+        (100, 149, "as before"),
+        (100, 151, "WORSE"),
+        (100, 51, "as before"),
+        (100, 49, "better"),
+        (None, 1, "new"),
+        (100, None, "NOT MEASURED"),
+    ],
+)
+def test_a_figure_is_worse_beyond_the_tolerance_of_its_baseline(
+    before: float | None, now: float | None, verdict: str
+) -> None:
+    baseline = {} if before is None else {"it": Figure(before, 0.5)}
+    found = {} if now is None else {"it": Figure(now, 0.01)}
+    (finding,) = check.compare(baseline, found)
+    assert finding == check.Finding("it", before, now, verdict)
+    assert finding.bad == verdict.isupper()
+
+
+def test_the_worst_comes_first_and_figures_survive_their_file() -> None:
+    figures = {"a": Figure(1, 0.5), "b": Figure(2, 0.5)}
+    assert check.figures(json.loads(json.dumps(check.document(figures)))) == figures
+    findings = check.compare(figures, {"a": Figure(1, 0.5), "b": Figure(4, 0.5)})
+    assert [finding.name for finding in findings] == ["b", "a"]
+    assert [*check.table(findings)][2:] == ["| b | 2 | 4 | 2.000 | WORSE |", "| a | 1 | 1 | 1.000 | as before |"]
+
+
+def test_counts_are_the_same_every_time() -> None:
+    first = dict(islice(check.counted(), 3))
+    assert first == dict(islice(check.counted(), 3))
+    assert all(name.startswith(check.COUNTS) and figure.value > 0 for name, figure in first.items())
+
+
+def test_a_check_fails_for_what_costs_more_and_says_where_a_baseline_is_missing(tmp_path: Path) -> None:
+    done = _benchmarks("check", "--counted", "--baseline", str(tmp_path / "none.json"))
+    assert done.returncode == 2
+    assert "no such file; `check --write` makes it" in done.stderr
+    file = tmp_path / "baseline.json"
+    assert _benchmarks("check", "--counted", "--write", "--baseline", str(file)).returncode == 0
+    baseline = json.loads(file.read_text())
+    baseline["fuel: 1+1"]["value"] /= 2
+    file.write_text(json.dumps(baseline))
+    done = _benchmarks("check", "--counted", "--baseline", str(file))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert next(line for line in done.stdout.splitlines() if "WORSE" in line).startswith("| fuel: 1+1 |")
+    assert done.stdout.count("as before") == len(baseline) - 1
+
+
+def test_drawings_are_the_same_for_the_same_numbers(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `benchmarks` is not installed")
+    rows = [_row("a case", "wasm", 2), _row("a case", "peer", 300), Row("a case", "other", "x", "", skipped="no")]
+    curve = Row("a curve", "wasm", "", "", spread=spread([1]), points=((1, 1e-3), (10, 1e-2)))
+    document = report.document({}, {"bars": rows, "curves": [curve, curve], "nothing": [rows[2]]})
+    found = tmp_path / "found.json"
+    found.write_text(json.dumps(document))
+    drawn = []
+    for directory in ("first", "second"):
+        done = _benchmarks("draw", str(found), "--plots", str(tmp_path / directory))
+        assert (done.returncode, done.stderr) == (0, "")
+        drawn.append({path.name: path.read_bytes() for path in (tmp_path / directory).iterdir()})
+    assert sorted(drawn[0]) == ["bars.svg", "curves.svg"]
+    assert drawn[0] == drawn[1]
+    assert b"a case" in drawn[0]["bars.svg"]
+
+
+def test_plots_without_matplotlib_are_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "find_spec", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "latency", "--plots"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 2
+    assert "pip install 'codeact[benchmarks]'" in capsys.readouterr().err
