@@ -201,7 +201,7 @@ class Door:
         stop = self.interrupted()
         if stop is not None:
             return Stop(stop)
-        known = events.arguments(self._trail, said)
+        known = NOTHING if self._trail.audit is None else events.arguments(self._trail, said)
         with self._lock:
             if self.stop is not None:
                 return Stop(self.stop)
@@ -225,7 +225,8 @@ class Door:
         return self._settle(call, *self._outcome(call, work, lambda: self._perform(call, work)))
 
     def _settle(self, call: Pending, state: State, reply: Reply) -> Reply:
-        answer = events.answer(self._trail, reply)  # a large one takes its time, and nobody has to wait for that
+        # A large one takes its time, and nobody has to wait for that.
+        answer = NOTHING if self._trail.audit is None else events.answer(self._trail, reply)
         with self._telling:
             with self._lock:
                 self._submitted.pop(call.seq, None)
@@ -243,6 +244,8 @@ class Door:
 
     def _tell(self, call: Pending, receipt: Call, answer: Mapping[str, object] = NOTHING) -> None:
         """Put a call on record; where that fails the run ends."""
+        if self._trail.audit is None:
+            return
         fault = events.recorded(events.call, self._trail, receipt, {**call.said, **answer})
         if fault is not None:
             self._end_unrecorded(fault)
@@ -266,14 +269,13 @@ class Door:
 
     def _perform(self, call: Pending, work: Work) -> object:
         """Carry a call out while the guest stands still."""
-        left = self._deadline.left()
         allowed = self._allowed(work.tool)
         if work.tool.is_async:
             future = self._portal.begin(work.tool.name, work.function)
             self._portal.wake()
-            return call.wait(future, min(allowed, left))
+            return call.wait(future, min(allowed, self._deadline.left()))
         if allowed < math.inf:
-            return call.wait(workers.call(work.function), min(allowed, left))
+            return call.wait(workers.call(work.function), min(allowed, self._deadline.left()))
         return work.function()
 
     def _follow(self, call: Pending, work: Work) -> int:

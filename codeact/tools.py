@@ -222,6 +222,10 @@ class Toolset(Mapping[str, "Tool[..., Any]"]):
     def __getitem__(self, name: str) -> Tool[..., Any]:
         return self._tools[name]
 
+    def get(self, name: str, default: Any = None, /) -> Any:
+        """The tool of that name, or the default."""
+        return self._tools.get(name, default)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._tools)
 

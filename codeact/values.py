@@ -25,13 +25,16 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from wasm_runtime.guest.bounds import bits, distinct
-from wasm_runtime.guest.codec import TOO_DEEP, UNHASHABLE, Uncrossable, encode, refusal, shown
+from wasm_runtime.guest.codec import TOO_DEEP, UNHASHABLE, Uncrossable, encode, encode_call, is_flat, refusal, shown
 from wasm_runtime.guest.records import Member, Record, ShadowingRecord, record
 
 __all__ = ["NODE", "Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable", "printable"]
 
 NODE = 8
 """Bytes that any value counts for, beside its own content."""
+
+LEAST = 2 * NODE
+"""Bytes that any number of 64 bits is below."""
 
 _SQUARE = 13
 """How far the square of a number's bits is shifted: an integer of 10,000 digits counts for about 150 kB."""
@@ -52,6 +55,8 @@ def from_guest(value: object, *, depth: int, size: int) -> object:
     Raises:
         Uncrossable: with the path to the part that cannot cross.
     """
+    if type(value) is not str and size >= LEAST and is_flat((value,)):
+        return value
     return _Copy(size, depth, _foreign_guest, _strict_zone).copy(value, depth)
 
 
@@ -65,6 +70,8 @@ def from_host(value: object, *, depth: int, size: int) -> object:
     Raises:
         Uncrossable: with the path to the part that cannot cross.
     """
+    if type(value) is not str and size >= LEAST and is_flat((value,)):
+        return value
     return _Copy(size, depth, _foreign_host, _fixed_zone).copy(value, depth)
 
 
@@ -130,6 +137,19 @@ class _Copy:
             raise error.under(step) from None
         return out
 
+    def named(self, pairs: Iterable[tuple[str, object]], depth: int) -> dict[object, object]:
+        """What a dict holds whose keys are texts: these have hashes that nobody can foresee."""
+        out: dict[object, object] = {}
+        name = ""
+        try:
+            for name, value in pairs:
+                self.spend(NODE + len(name))
+                out[name] = self.copy(value, depth)
+        except Uncrossable as error:
+            step = f"[{shown(name)}]"
+            raise error.under(step) from None
+        return out
+
     def fields(self, pairs: Iterable[tuple[str, object]], depth: int) -> Record:
         self.spend(NODE)
         out: dict[str, object] = {}
@@ -142,6 +162,8 @@ class _Copy:
             raise error.under(step) from None
         return record(out)
 
+
+_TEXTS = frozenset({str})
 
 _SMALL = frozenset({type(None), bool, float, date, timedelta, UUID})
 
@@ -158,6 +180,8 @@ def _bytes(copy: _Copy, value: bytes, _depth: int) -> object:
 
 def _dict(copy: _Copy, value: dict[object, object], depth: int) -> object:
     copy.spend(NODE)
+    if _TEXTS.issuperset(map(type, dict.keys(value))):
+        return copy.named(dict.items(value), depth)  # type: ignore[arg-type]  # so the keys are texts
     keys: list[object] = []
     items: list[object] = []
     for key, item in dict.items(value):
@@ -344,7 +368,7 @@ def digest_of(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -
         kwargs: keyword arguments, plain values.
         depth: how many levels of nesting one of them may have.
     """
-    return hashlib.sha256(encode([list(args), kwargs], depth + 3).encode()).hexdigest()
+    return hashlib.sha256(encode_call(args, kwargs, depth + 1).encode()).hexdigest()
 
 
 def printable(text: str) -> str:

@@ -15,7 +15,7 @@ MESSAGE = 1000
 """Characters of a host exception's text that the program sees."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen, which would make making one, once a call, three times as slow
 class Work:
     """What a call asks for.
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import struct
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from ctypes import memmove, memset, string_at
 from typing import Any, Protocol
 
 from wasmtime import _ffi as ffi
@@ -73,27 +76,72 @@ def end() -> int:
     return ctypes.cast(error, ctypes.c_void_p).value or 0
 
 
-def read(value: Any, longest: int) -> str:
-    """The text in a component value of kind string, cut after so many bytes before anything is made of it."""
-    text = value.of.string
-    if text.size <= longest:
-        return ctypes.string_at(text.data, text.size).decode() if text.size else ""
-    return ctypes.string_at(text.data, longest).decode(errors="ignore")
+_VALUE = ffi.wasmtime_component_val_t
+_WIDTH, _CONTENT = ctypes.sizeof(_VALUE), _VALUE.of.offset
 
 
-def put(value: Any, text: str) -> None:
+def _layout(*contents: str) -> struct.Struct:
+    """How values of these contents lie one after the other, in the letters of `struct`."""
+    parts = (f"{_CONTENT}x{content}{_WIDTH - _CONTENT - struct.calcsize(f'@{content}')}x" for content in contents)
+    return struct.Struct(f"@{''.join(parts)}")
+
+
+_TEXT, _LINE, _SPAN = "NP", "I", "q"
+"""A text is its size and its address."""
+
+_ONE_TEXT = _layout(_TEXT)
+_OF_CALL = _layout(_TEXT, _TEXT, _LINE)
+_OF_WAIT = _layout(_TEXT, _SPAN, _LINE)
+_OF_WRITE = _layout(_TEXT, _LINE)
+
+# The interpreter is not let go for this: it takes no time, and to get it back would.
+_new_text = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)(("wasm_byte_vec_new", ffi.dll))
+
+
+def read(value: int, longest: int) -> str:
+    """The text in a component value of kind string, cut after so many bytes before anything is made of it.
+
+    Args:
+        value: its address. Here as everywhere below: objects of the binding for the same would take most of the time
+            of a call.
+        longest: bytes of it that are read.
+    """
+    size, place = _ONE_TEXT.unpack(string_at(value, _WIDTH))
+    return _text(size, place, longest)
+
+
+def _text(size: int, place: int, longest: int) -> str:
+    if size <= longest:
+        return string_at(place, size).decode() if size else ""
+    return string_at(place, longest).decode(errors="ignore")
+
+
+def put(value: int, text: str) -> None:
     """Make a component value a string; the binding owns its memory from then on."""
     raw = text.encode()
-    value.kind = ffi.WASMTIME_COMPONENT_STRING
-    ffi.wasm_byte_vec_new_uninitialized(ctypes.byref(value.of.string), len(raw))
-    ctypes.memmove(value.of.string.data, raw, len(raw))
+    memset(value, _STRING, 1)
+    _new_text(value + _CONTENT, len(raw), raw)
 
 
-def _callback(answer: Callable[[Host, Any, Any], None]) -> Any:
-    def door(_data: Any, _context: Any, _type: Any, arguments: Any, _n: int, results: Any, _m: int) -> int:
+def _put_time(value: int, nanoseconds: int) -> None:
+    memset(value, _U64, 1)
+    memmove(value + _CONTENT, nanoseconds.to_bytes(8, sys.byteorder), 8)
+
+
+_STRING, _U64 = ffi.WASMTIME_COMPONENT_STRING.value, ffi.WASMTIME_COMPONENT_U64.value
+
+_Address = ctypes.c_void_p
+_Callback = ctypes.CFUNCTYPE(
+    ctypes.c_size_t, _Address, _Address, _Address, _Address, ctypes.c_size_t, _Address, ctypes.c_size_t
+)
+"""The binding's own type of a door, but for addresses where it has objects."""
+
+
+def _callback(answer: Callable[[Host, int, int], None]) -> Any:
+    def door(_data: Any, _context: Any, _type: Any, arguments: int, _n: int, results: int, _m: int) -> int:
         try:
             host = room.host
-            if host is None or host.stopped():
+            if host is None:
                 return end()
             answer(host, arguments, results)
             return end() if host.stopped() else 0
@@ -102,41 +150,43 @@ def _callback(answer: Callable[[Host, Any, Any], None]) -> Any:
                 log.exception("a door of the wasm guest failed")
             return end()
 
-    return ffi.wasmtime_component_func_callback_t(door)
+    return _Callback(door)
 
 
-def _call(host: Host, arguments: Any, results: Any) -> None:
-    name, text = read(arguments[0], host.asked), read(arguments[1], host.asked)
-    put(results[0], host.call(name, text, arguments[2].of.u32))
+def _call(host: Host, arguments: int, results: int) -> None:
+    size, name, length, text, line = _OF_CALL.unpack(string_at(arguments, _OF_CALL.size))
+    put(results, host.call(_text(size, name, host.asked), _text(length, text, host.asked), line))
 
 
-def _wait(host: Host, arguments: Any, results: Any) -> None:
-    sent = read(arguments[0], host.asked)
-    put(results[0], host.wait(sent, arguments[1].of.s64, arguments[2].of.u32))
+def _wait(host: Host, arguments: int, results: int) -> None:
+    size, sent, nanoseconds, line = _OF_WAIT.unpack(string_at(arguments, _OF_WAIT.size))
+    put(results, host.wait(_text(size, sent, host.asked), nanoseconds, line))
 
 
-def _write(host: Host, arguments: Any, _results: Any) -> None:
-    host.write(read(arguments[0], host.told), arguments[1].of.u32)
+def _write(host: Host, arguments: int, _results: int) -> None:
+    size, text, line = _OF_WRITE.unpack(string_at(arguments, _OF_WRITE.size))
+    host.write(_text(size, text, host.told), line)
 
 
-def _now(host: Host, _arguments: Any, results: Any) -> None:
-    results[0].kind = ffi.WASMTIME_COMPONENT_U64
-    results[0].of.u64 = host.now()
+def _now(host: Host, _arguments: int, results: int) -> None:
+    _put_time(results, host.now())
 
 
-def _monotonic(host: Host, _arguments: Any, results: Any) -> None:
-    results[0].kind = ffi.WASMTIME_COMPONENT_U64
-    results[0].of.u64 = host.monotonic()
+def _monotonic(host: Host, _arguments: int, results: int) -> None:
+    _put_time(results, host.monotonic())
 
 
-DOORS = {
+_KEPT = {
     "call": _callback(_call),
     "wait": _callback(_wait),
     "write": _callback(_write),
     "now": _callback(_now),
     "monotonic": _callback(_monotonic),
 }
-"""The import of each name in `world.wit`, as a C callback; kept here because C holds only their addresses."""
+"""Kept here because C holds only their addresses."""
+
+DOORS = {name: ctypes.cast(callback, ffi.wasmtime_component_func_callback_t) for name, callback in _KEPT.items()}
+"""The import of each name in `world.wit`, as a C callback."""
 
 
 nothing = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _data: None)

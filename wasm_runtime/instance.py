@@ -94,7 +94,7 @@ class Instance:
         self._fuel = fuel
         self._store.set_fuel(fuel)
         try:
-            put(parameter[0], request)
+            put(ctypes.addressof(parameter), request)
             with self._entered(host):
                 error = ffi.wasmtime_component_func_call(
                     ctypes.byref(self._function),
@@ -106,7 +106,7 @@ class Instance:
                 )
             if error:
                 raise _trap(WasmtimeError._from_ptr(error))  # noqa: SLF001 - the binding's only way to take an error
-            answer = read(result, host.told)
+            answer = read(ctypes.addressof(result), host.told)
             ffi.wasmtime_component_val_delete(ctypes.byref(result))
             return answer
         finally:

@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from codeact.engines import Answer, Doors, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
 from codeact.values import NODE, Uncrossable, from_guest
-from wasm_runtime.guest.codec import decode, encode
+from wasm_runtime.guest.codec import decode, encode, is_marked
 
 HEADER = 1_000_000
 """Characters beside a value that are read: the first line of an answer, or what stands before arguments."""
@@ -190,10 +190,19 @@ def _refused(kind: str, message: str) -> str:
 
 def bounded(text: str, limits: Limits, levels: int = 0) -> object:
     """Decode what a guest sent, after a look at its size and with its depth and content checked."""
-    if len(text) > ENCODED * limits.value_bytes or _parts(text) > limits.value_bytes // NODE:
+    size, most = len(text), limits.value_bytes // NODE
+    # A short text has not so many parts, whatever it is.
+    if size > ENCODED * limits.value_bytes or (_WEIGHT * size > most and _parts(text) > most):
         msg = f"larger than the limit value_bytes={limits.value_bytes:,}"
         raise Uncrossable(msg)
+    if NODE * size <= limits.value_bytes and not is_marked(text) and _depth(text) <= limits.value_depth + levels:
+        return decode(text)  # JSON's own types, within all limits: a copy would be the same
     return from_guest(decode(text), depth=limits.value_depth + levels, size=limits.value_bytes)
+
+
+def _depth(text: str) -> int:
+    """Levels of nesting that a text has at the most."""
+    return text.count("[") + text.count("{")
 
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
@@ -207,12 +216,17 @@ def _parts(text: str) -> int:
 
 def _separators(text: str) -> int:
     """A weight for the values in a text: what a parser makes of a list or a dict is several times a number."""
-    return text.count(",") + 2 * text.count(":") + 4 * (text.count("[") + text.count("{"))
+    return text.count(",") + 2 * text.count(":") + _WEIGHT * (text.count("[") + text.count("{"))
+
+
+_WEIGHT = 4
+"""The weight of a list or a dict, which is the most that a character can have."""
 
 
 def _arguments(decoded: object) -> tuple[tuple[object, ...], dict[str, object]]:
-    match decoded:
-        case [list(args), dict(kwargs)] if all(type(name) is str for name in kwargs):
-            return tuple(args), cast("dict[str, object]", kwargs)
+    if type(decoded) is list and len(decoded) == 2:  # noqa: PLR2004 - both
+        args, kwargs = decoded
+        if type(args) is list and type(kwargs) is dict and all(type(name) is str for name in kwargs):
+            return tuple(args), kwargs
     msg = "a call is a list of arguments and a dict of keyword arguments"
     raise ValueError(msg)

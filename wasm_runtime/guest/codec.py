@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
@@ -24,7 +24,7 @@ from .unawaited import UnawaitedCall
 MARK = "$"
 """The key that makes a JSON object one of ours."""
 
-_NATIVE_BITS = 63
+_NATIVE = 1 << 63
 """Integers of up to this many bits are JSON numbers; larger ones are hexadecimal, which every interpreter
 reads in linear time and without a limit on the digits."""
 
@@ -67,24 +67,77 @@ def encode(value: object, depth: int) -> str:
     Raises:
         Uncrossable: a part of it is not in the table, or it is nested deeper than `depth`.
     """
+    if is_flat((value,)):
+        return _checked(value)
     try:
         tree = _encode(value, depth)
     except Uncrossable as error:
         if error.reason == TOO_DEEP:
             error.reason = f"{TOO_DEEP}={depth}"
         raise
-    text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+    return _checked(tree)
+
+
+def encode_call(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str:
+    """The text of a call's arguments: that of a list of the positional ones and a dict of the others.
+
+    Args:
+        args: positional arguments.
+        kwargs: keyword arguments.
+        depth: how many levels of nesting one of them may have.
+
+    Raises:
+        Uncrossable: see `encode`.
+    """
+    if is_flat(args) and (not kwargs or (MARK not in kwargs and is_flat(kwargs.values()))):
+        return _checked((args, kwargs))
+    return encode([list(args), kwargs], depth + 2)
+
+
+def is_flat(values: Iterable[object]) -> bool:
+    """Whether each of them stands for itself."""
+    for value in values:
+        kind = type(value)
+        if kind not in _PLAIN and not (kind is int and -_NATIVE < value < _NATIVE):  # type: ignore[operator]
+            return False
+    return True
+
+
+def _checked(tree: object) -> str:
+    text = _written(tree)
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:  # lone surrogates: only escapes can carry them
-            text = json.dumps(tree, separators=(",", ":"))
+            text = _escaped(tree)
     return text
+
+
+def writer(*, ascii_only: bool) -> Callable[[object], str]:
+    """What writes JSON of plain trees. It is made once: to make it costs more than to write a small value.
+
+    Args:
+        ascii_only: whether everything else is escaped.
+    """
+    made = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # the stubs leave it out
+    if made is None:  # an interpreter without it in C
+        return json.JSONEncoder(ensure_ascii=ascii_only, separators=(",", ":")).encode
+    text = json.encoder.encode_basestring_ascii if ascii_only else json.encoder.encode_basestring
+    # No circles are looked for, because a tree was just made; and nothing in it is foreign.
+    parts = made(None, None, text, None, ":", ",", False, False, True)
+    return lambda tree: "".join(parts(tree, 0))
+
+
+_written, _escaped = writer(ascii_only=False), writer(ascii_only=True)
+
+
+_PLAIN = frozenset({str, float, bool, type(None)})
+"""What stands for itself."""
 
 
 def _encode(value: object, depth: int) -> object:
     kind = type(value)
-    if kind is str or kind is float or kind is bool or value is None:
+    if kind in _PLAIN:
         return value
     row = _OUT.get(kind)
     if row is None:
@@ -144,8 +197,8 @@ def refusal(value: object) -> str:
 
 
 def _int_out(value: int, _depth: int) -> object:
-    plain = int.__int__(value)
-    if plain.bit_length() <= _NATIVE_BITS:
+    plain = value if type(value) is int else int.__int__(value)
+    if -_NATIVE < plain < _NATIVE:
         return plain
     if plain.bit_length() > INT_BITS:
         msg = f"cannot return an integer of more than {INT_BITS:,} bits"
@@ -157,7 +210,7 @@ def _items_out(values: Iterator[object], depth: int) -> list[object]:
     out: list[object] = []
     try:
         for value in values:
-            out.append(_encode(value, depth))  # noqa: PERF401 - the path needs the place reached
+            out.append(value if type(value) in _PLAIN else _encode(value, depth))  # noqa: PERF401 - the path needs the place reached
     except Uncrossable as error:
         step = f"[{len(out)}]"
         raise error.under(step) from None
@@ -195,14 +248,14 @@ def _fields_out(value: dict[str, object], depth: int, step: str) -> dict[str, ob
     key: object = None
     try:
         for key, item in value.items():
-            out[key] = _encode(item, depth)
+            out[key] = item if type(item) in _PLAIN else _encode(item, depth)
     except Uncrossable as error:
         raise error.under(step.format(key)) from None
     return out
 
 
 def _dict_out(value: dict[object, object], depth: int) -> object:
-    if MARK not in value and all(type(key) is str for key in value):
+    if MARK not in value and _TEXTS.issuperset(map(type, value)):
         return _fields_out(value, depth, "[{!r}]")  # type: ignore[arg-type]
     pairs: list[object] = []
     for key, item in value.items():
@@ -214,6 +267,9 @@ def _dict_out(value: dict[object, object], depth: int) -> object:
             step = f"[{shown(key)}]"
             raise error.under(step) from None
     return {MARK: "dict", "v": pairs}
+
+
+_TEXTS = frozenset({str})
 
 
 def shown(key: object) -> str:
@@ -302,15 +358,46 @@ def decode(text: str) -> object:
             deeper than the interpreter can follow.
     """
     try:
-        # Each NaN is an object of its own: as keys they would otherwise be one.
-        hook = _object_in if f'"{MARK}"' in text else None
-        return json.loads(text, object_hook=hook, parse_constant=float, parse_int=number_reader())
+        value, end = _reader(is_marked(text))(text, 0)
+    except StopIteration:
+        msg = "no JSON"
+        raise ValueError(msg) from None
     except RecursionError:
         msg = "nested too deeply"
         raise ValueError(msg) from None
     except (KeyError, TypeError, ArithmeticError, AttributeError, OSError) as error:
         msg = f"malformed value: {type(error).__name__}"
         raise ValueError(msg) from None
+    if end != len(text):
+        msg = "more than one value"
+        raise ValueError(msg)
+    return value
+
+
+def is_marked(text: str) -> bool:
+    """Whether there may be something in a text that JSON does not have natively."""
+    return _QUOTED in text
+
+
+_QUOTED = f'"{MARK}"'
+
+Reader = Callable[[str, int], tuple[object, int]]
+"""Reads the JSON at a place of a text: its value, and where it ends. StopIteration where there is none."""
+
+
+def _reader(marked: bool) -> Reader:
+    numbers = number_reader()
+    reader = _readers.get((marked, numbers))
+    if reader is None:
+        # Each NaN is an object of its own: as keys they would otherwise be one.
+        hook = _object_in if marked else None
+        decoder = json.JSONDecoder(object_hook=hook, parse_constant=float, parse_int=numbers)
+        reader = _readers[marked, numbers] = decoder.scan_once  # type: ignore[attr-defined]  # the stubs leave it out
+    return reader
+
+
+_readers: dict[object, Reader] = {}
+"""Made once each, because making one costs more than reading a small text."""
 
 
 def number_reader() -> Callable[[str], int] | None:

@@ -55,7 +55,8 @@ def reset() -> None:
 
 def flush() -> None:
     """Let everything that was printed leave."""
-    if not _current.closed:
+    # As it was made it keeps nothing back, but a program may have reconfigured it.
+    if not _current.write_through and not _current.closed:
         _current.flush()
 
 

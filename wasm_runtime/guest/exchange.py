@@ -53,14 +53,14 @@ class Request(TypedDict):
 
 
 # `loads` would look for white space around the text, with an expression that fresh worlds have to warm up.
-_read = json.JSONDecoder().raw_decode
-_write = json.JSONEncoder().encode
+_read = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # the stubs leave it out
+_write = codec.writer(ascii_only=True)
 
 
 def run(text: str) -> str:
     """Run one program. Nothing is raised."""
     try:
-        request, end = _read(text)
+        request, end = _read(text, 0)
         return _run(request, parcel.unpack(text, end, count=len(text), size=len(text)))
     except BaseException as error:  # noqa: BLE001  # the host must be told of everything
         return _reply(interpreter.Ending(error=error))

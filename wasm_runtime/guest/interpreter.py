@@ -6,11 +6,8 @@ import ast
 import builtins
 import linecache
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import CO_COROUTINE
-from itertools import islice
 from types import CodeType, ModuleType
 
 from . import awaits, loop, program
@@ -101,25 +98,30 @@ def run(source: str, number: int) -> Ending:
             ending.error = leaving
     except BaseException as error:  # noqa: BLE001  # the host must be told of everything
         ending.error = error
-    ending.bound = list(islice(_bound(before), _NAMED))
-    ending.unbound = list(islice((name for name in before if name not in _globals and name[:1] != "_"), _NAMED))
+    ending.bound = [name[:_NAME] for name in _bound(before)[:_NAMED]]
+    ending.unbound = [name for name in before if name not in _globals and name[:1] != "_"][:_NAMED]
     return ending
 
 
-def _bound(before: dict[str, object]) -> Iterator[str]:
+def _bound(before: dict[str, object]) -> list[str]:
     """The public names that were bound since, whatever else the program has put among its globals."""
-    for name, value in list(_globals.items()):
-        if type(name) is not str or name.startswith("_") or type(value) is ModuleType:
-            continue
-        if name not in before or before[name] is not value:
-            yield name[:_NAME]
+    return [
+        name
+        for name, value in list(_globals.items())
+        if type(name) is str
+        and before.get(name, _globals) is not value
+        and name[:1] != "_"
+        and type(value) is not ModuleType
+    ]
 
 
 def _compile(source: str, name: str) -> program.Compiled:
     if "\n" not in source and "await" not in source:
         # Most programs of one line are expressions, and need no tree: that is a third of what a run of one costs.
-        with suppress(SyntaxError):
+        try:
             return program.Compiled(program.NOTHING, compile(source, name, "eval", dont_inherit=True), function=False)
+        except SyntaxError:
+            pass
     tree = ast.parse(source, name)
     if "await" in source:
         tree = awaits.forgiving(tree)

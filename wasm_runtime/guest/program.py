@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import CO_NEWLOCALS, CO_OPTIMIZED
-from types import CodeType
+from types import CodeType, FrameType
 
 FILENAME = "<program>"
 """The file name of a world's first program."""
@@ -28,19 +28,23 @@ def number_of(name: str) -> int:
     """The number of the program that a file name belongs to; 0 when it is no program's."""
     if name == FILENAME:
         return 1
-    number = name[9:-1] if name.startswith("<program ") else ""
+    number = name[9:-1] if name.startswith(_BEGIN) else ""
     return int(number) if number.isdecimal() and len(number) < _DIGITS else 0
 
 
+_BEGIN = "<program "
 _DIGITS = 8
 
 
 def current_line() -> int:
     """The program's own line that is running; 0 where none is."""
-    frame = sys._getframe(1)  # noqa: SLF001 - as documented as it gets
-    while frame is not None and not number_of(frame.f_code.co_filename):
-        frame = frame.f_back  # type: ignore[assignment]
-    return frame.f_lineno or 0 if frame is not None else 0
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as documented as it gets
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name == FILENAME or (name[:9] == _BEGIN and number_of(name)):
+            return frame.f_lineno or 0
+        frame = frame.f_back
+    return 0
 
 
 FUNCTION = "__program__"
@@ -52,7 +56,7 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 
 def lines_of(source: str) -> list[str]:
     """The lines of a text as Python counts them; `str.splitlines` breaks in more places."""
-    return _BREAK.split(source)
+    return _BREAK.split(source) if "\r" in source else source.split("\n")
 
 
 UNRETURNED = object()

@@ -174,7 +174,7 @@ _MAPPING_NAMES = frozenset(name for name in dir(Tools) if not name.startswith("_
 
 def _encode(name: str, args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str:
     try:
-        return codec.encode([list(args), kwargs], depth + 2)
+        return codec.encode_call(args, kwargs, depth)
     except codec.Uncrossable:
         labelled = [*((str(place), value) for place, value in enumerate(args, 1)), *kwargs.items()]
         for label, value in labelled:
