@@ -35,7 +35,8 @@ class Entry:
 
 
 PLAIN = Entry("python", ("benchmarks.arms.plain",))
-OURS = tuple(Entry(name, ("benchmarks.arms.ours", name)) for name in ("wasm", "restricted"))
+ENGINES = tuple(Entry(name, ("benchmarks.arms.ours", name)) for name in ("wasm", "restricted"))
+OURS = (*ENGINES, Entry("wasm, 2 workers", ("benchmarks.arms.ours", "wasm", "2")))
 
 
 class Contestant:

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.arms import WrongAnswerError
 from benchmarks.arms.shop import increment
 from benchmarks.contest import AtMost, Field, Row
-from benchmarks.contestant import OURS
+from benchmarks.contestant import ENGINES
 from benchmarks.measure import spread
 from codeact import EngineUnavailable, Limits, Sandbox
 from codeact.engines import load
@@ -54,11 +54,11 @@ class Curve:
     def rows(self, field: Field, *, quick: bool) -> list[Row]:
         """See `Case`."""
         sizes = [size for size in self.sizes if size * QUICK <= self.sizes[-1]] if quick else list(self.sizes)
-        ours = {entry.name for entry in OURS}
+        ours = {entry.name for entry in ENGINES}
         return [
             self._row(one.name, sizes, 1 if quick else ROUNDS)
             if one.name in ours
-            else Row(self.name, one.name, "", self.note, skipped="curves are codeact's alone")
+            else Row(self.name, one.name, "", self.note, skipped="curves are of the engines alone, in one process")
             for one in field.contestants
         ]
 

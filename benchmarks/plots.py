@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Found = Mapping[str, Any]
 """A row of the JSON that the suites write."""
 
-COLOURS = {"wasm": "#1f6feb", "restricted": "#2da44e"}
+COLOURS = {"wasm": "#1f6feb", "wasm, 2 workers": "#79b0ff", "restricted": "#2da44e"}
 OTHER = "#9aa4b1"
 WIDTH = 7.0
 BAR = 0.28

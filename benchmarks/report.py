@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from benchmarks.contest import Row
-from benchmarks.contestant import OURS
+from benchmarks.contestant import ENGINES
 
-_OURS = tuple(entry.name for entry in OURS)
+_OURS = tuple(entry.name for entry in ENGINES)
 
 HEAD = (
     "| case | who | median | min | p10 | p90 | n | target | of wasm | of restricted |",

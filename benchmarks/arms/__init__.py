@@ -22,7 +22,7 @@ class Arm(Protocol):
     """What runs programs. Everything that can be made ahead of a program is made on entering a context."""
 
     def fresh(self, tools: Tools) -> AbstractContextManager[Run]:
-        """Each program in a world of its own.
+        """Each program in a world of its own, from several threads at once where they are synchronous.
 
         Raises:
             CannotError: the arm has nothing of the kind.

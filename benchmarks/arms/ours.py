@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from benchmarks import tools as typed
-from benchmarks.arms import Run, Tools, WrongAnswerError
+from benchmarks.arms import CannotError, Run, Tools, WrongAnswerError
 from benchmarks.arms.shop import granted
 from codeact import Limits, Result, Sandbox, Tool
 from codeact.engines import load
@@ -21,13 +21,16 @@ class Ours:
 
     Args:
         engine: its name.
+        workers: processes that its guests run in; None for this one.
 
     Raises:
         EngineUnavailable: it cannot be set up here.
     """
 
-    def __init__(self, engine: str) -> None:
+    def __init__(self, engine: str, workers: int | None = None) -> None:
         self._engine = load(engine)
+        self._workers = workers
+        self._sandboxes: dict[Tools, Sandbox] = {}
 
     @contextmanager
     def fresh(self, tools: Tools) -> Iterator[Run]:
@@ -44,6 +47,9 @@ class Ours:
     @contextmanager
     def idle(self) -> Iterator[object]:
         """See `Arm`."""
+        if self._workers is not None:
+            msg = "workers have no instance before its first run"
+            raise CannotError(msg)
         instance = self._engine.open((), LIMITS)
         try:
             yield instance
@@ -51,7 +57,13 @@ class Ours:
             instance.close()
 
     def _sandbox(self, tools: Tools) -> Sandbox:
-        return Sandbox(_TOOLS.get(tools) or granted(tools), engine=self._engine, limits=LIMITS)
+        """One for all worlds with the same tools, as users have it; it ends with the process."""
+        if tools not in self._sandboxes:
+            self._sandboxes[tools] = self._new(tools)
+        return self._sandboxes[tools]
+
+    def _new(self, tools: Tools) -> Sandbox:
+        return Sandbox(_TOOLS.get(tools) or granted(tools), engine=self._engine, limits=LIMITS, workers=self._workers)
 
 
 _TOOLS: Mapping[str, tuple[Tool[..., Any], ...]] = {"five": typed.TOOLS, "records": typed.TOOLS}
@@ -63,6 +75,6 @@ def _value(result: Result) -> object:
     return result.value
 
 
-def arm(engine: str) -> Ours:
-    """The arm."""
-    return Ours(engine)
+def arm(engine: str, *workers: str) -> Ours:
+    """The arm: an engine, and where it is to have workers, how many."""
+    return Ours(engine, *map(int, workers))

@@ -103,31 +103,31 @@ class Worker:
                 yield
 
     def _rate(self, task: Task) -> float:
-        # Each thread has its own maker of worlds: not every arm's may be shared.
         ready, done = threading.Barrier(task.count), [0] * task.count
         failures: list[BaseException] = []
 
-        def serve(number: int) -> None:
+        def serve(run: Run, number: int) -> None:
             try:
-                with self._arm.fresh(task.tools) as run:
+                _right(task, run(task.program))
+                ready.wait()
+                until = time.perf_counter() + task.seconds
+                while time.perf_counter() < until:
                     _right(task, run(task.program))
-                    ready.wait()
-                    until = time.perf_counter() + task.seconds
-                    while time.perf_counter() < until:
-                        _right(task, run(task.program))
-                        done[number] += 1
+                    done[number] += 1
+            except threading.BrokenBarrierError:
+                pass  # another one has failed
             except BaseException as error:  # noqa: BLE001 - it is raised again, by the thread that waits
                 failures.append(error)
                 ready.abort()
 
-        threads = [threading.Thread(target=serve, args=(number,)) for number in range(task.count)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with self._arm.fresh(task.tools) as run:
+            threads = [threading.Thread(target=serve, args=(run, number)) for number in range(task.count)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
         for failure in failures:
-            if not isinstance(failure, threading.BrokenBarrierError):
-                raise failure
+            raise failure
         return sum(done) / task.seconds
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any
 
 from pydantic_monty import AsyncMonty, Monty, ResourceLimits
@@ -26,12 +26,12 @@ class MontyPool:
         functions = granted(tools)
         if tools == "later":
             with asyncio.Runner() as runner:
-                pool = AsyncMonty()
-                runner.run(pool.__aenter__())
+                stack = AsyncExitStack()
+                pool = runner.run(_entered(stack))
                 try:
                     yield lambda program: runner.run(_later(pool, bare(program), functions))
                 finally:
-                    runner.run(pool.__aexit__(None, None, None))
+                    runner.run(stack.aclose())
             return
         with Monty() as pool:
 
@@ -53,6 +53,10 @@ class MontyPool:
         """See `Arm`."""
         with Monty() as pool, pool.checkout() as session:
             yield session
+
+
+async def _entered(stack: AsyncExitStack) -> AsyncMonty:
+    return await stack.enter_async_context(AsyncMonty())
 
 
 async def _later(pool: AsyncMonty, program: str, functions: dict[str, Any]) -> object:
