@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +130,8 @@ class WasmInstance:
         if not self._opened:
             self._opened = True
             request["opening"] = {
-                "tools": [[face.name, face.signature, face.doc, face.awaitable, face.records] for face in self._faces],
+                "tools": [(face.name, face.awaitable) for face in self._faces],
+                "leaflet": _leaflet(self._faces),
                 "seed": doors.seed.hex(),
                 "stack": self._limits.stack,
                 "depth": self._limits.value_depth,
@@ -199,6 +201,11 @@ class WasmInstance:
             case _:
                 text = f"the interpreter inside gave up ({trap.detail}); its world is lost"
                 return Fault("runtime", "SystemError", text)
+
+
+@lru_cache(64)
+def _leaflet(faces: tuple[Face, ...]) -> str:
+    return json.dumps({face.name: (face.signature, face.doc, face.records) for face in faces})
 
 
 def _read(header: Any, fuel: int, number: int) -> Outcome:

@@ -45,15 +45,16 @@ class Room:
         self.clock = 0
         self.sent = 0
         self._tools = tools
-        self._faces = [
-            [name, f"{name}(...)", tool.__doc__ or "", name.startswith("async_"), []] for name, tool in tools.items()
-        ]
+        self._faces = [[name, name.startswith("async_")] for name in tools]
+        leaflet = {name: [f"{name}(...)", tool.__doc__ or "", []] for name, tool in tools.items()}
+        self._leaflet = json.dumps(leaflet)
         self._instance = Instance(machine, memory=2**29)
 
     def run(self, source: str, *, stack: int = 1000, seed: bytes = SEED) -> Reply:
         """Run a program on a thread with room for a deep stack. The end of the world is a `Trap`."""
         opening = {
             "tools": self._faces,
+            "leaflet": self._leaflet,
             "seed": seed.hex(),
             "stack": stack,
             "depth": 100,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from hashlib import shake_256
+from types import ModuleType
 from typing import Any
 
 from . import width
@@ -78,9 +79,22 @@ def _node() -> int:
     return _own_node
 
 
+class _Unseeded(ModuleType):
+    """The module `random` until a program turns to it. To seed its generator is a twentieth of what a small run costs."""
+
+    def __getattribute__(self, name: str) -> Any:
+        ModuleType.__setattr__(self, "__class__", ModuleType)
+        # The functions of the module are methods of this one generator.
+        self._inst.seed(int.from_bytes(b"\1" + _seed))
+        return getattr(self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        getattr(self, name, None)
+        setattr(self, name, value)
+
+
 def reseed(fresh: bytes) -> None:
     """Begin a run: everything random follows from this seed."""
     global _seed, _drawn  # one room, one stream
     _seed, _drawn = fresh, 0
-    # The functions of the module are methods of this one generator.
-    sys.modules["random"]._inst.seed(int.from_bytes(b"\1" + fresh))  # noqa: SLF001
+    ModuleType.__setattr__(sys.modules["random"], "__class__", _Unseeded)  # past its own

@@ -21,6 +21,7 @@ class Opening(TypedDict):
 
     Attributes:
         tools: see `tools.Face`.
+        leaflet: see `tools.Leaflet`.
         seed: 32 bytes of randomness, hexadecimal.
         stack: frames of recursion.
         depth: levels of nesting in a value that crosses.
@@ -29,6 +30,7 @@ class Opening(TypedDict):
     """
 
     tools: list[tools.Face]
+    leaflet: str
     seed: str
     stack: int
     depth: int
@@ -67,11 +69,11 @@ def run(text: str) -> str:
 
 
 _depth = 0
-_scene = scene.Scene(interpreter.texts.get, {}, sys.modules, tuple)
+_leaflet = tools.Leaflet("{}")
 
 
 def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
-    global _depth, _scene  # noqa: PLW0603  # one room, one state
+    global _depth, _leaflet  # noqa: PLW0603  # one room, one state
     console.reset()
     loop.reset()
     system.begin()
@@ -79,11 +81,10 @@ def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
     if opening is not None:
         _depth = opening["depth"]
         entropy.reseed(bytes.fromhex(opening["seed"]))
-        builtins.tools = tools.granted(opening["tools"], _depth)  # type: ignore[attr-defined]
+        _leaflet = tools.Leaflet(opening["leaflet"])
+        builtins.tools = tools.granted(opening["tools"], _leaflet, _depth)  # type: ignore[attr-defined]
         interpreter.limit(opening["stack"])
         tools.traffic.most = opening["concurrency"]
-        signatures = {name: signature for name, signature, *_ in opening["tools"]}
-        _scene = scene.Scene(interpreter.texts.get, signatures, sys.modules, _importable)
         files.limit(*opening["room"])
     files.workspace.begin(inputs, frozenset(request.get("fixed", ())))
     inputs.clear()  # the workspace has its own copy
@@ -122,7 +123,8 @@ def _reply(
 
 
 def _fault(ending: interpreter.Ending, error: BaseException) -> dict[str, object]:
-    fault = faults.describe(error, _scene)
+    signatures = {name: signature for name, (signature, *_) in _leaflet.items()}
+    fault = faults.describe(error, scene.Scene(interpreter.texts.get, signatures, sys.modules, _importable))
     if isinstance(error, codec.Uncrossable):
         fault["kind"], fault["type"] = "value", "TypeError"
     elif ending.unreadable:

@@ -45,9 +45,10 @@ class WitWorld(world.Exports):  # type: ignore[misc]  # generated from world.wit
 
 def _rehearse(source: str) -> None:
     """Run a program as a host would, and forget it."""
-    tool: tools.Face = ("rehearse", "rehearse() -> None", "", False, [])
+    tool: tools.Face = ("rehearse", False)
     opening = {
         "tools": [tool],
+        "leaflet": json.dumps({"rehearse": ["rehearse() -> None", "", []]}),
         "seed": "00" * 32,
         "stack": 1000,
         "depth": 100,

@@ -23,18 +23,48 @@ _ERRORS: dict[str, type[Exception]] = {
 }
 
 
-Face = tuple[str, str, str, bool, list[str]]
-"""Of a tool the name, signature and documentation, whether its calls are awaited, and what it gives and takes."""
+Face = tuple[str, bool]
+"""The name of a tool, and whether its calls are awaited."""
+
+
+class Leaflet(Mapping[str, tuple[str, str, list[str]]]):
+    """What is said of tools, by name: signature, documentation, and what they give and take.
+
+    It is read when somebody asks, which most programs do not.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Take the text: JSON of a dict."""
+        self._text = text
+        self._read: dict[str, tuple[str, str, list[str]]] | None = None
+
+    def _pages(self) -> dict[str, tuple[str, str, list[str]]]:
+        if self._read is None:
+            self._read = json.loads(self._text)
+        return self._read
+
+    def __getitem__(self, name: str) -> tuple[str, str, list[str]]:
+        return self._pages()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pages())
+
+    def __len__(self) -> int:
+        return len(self._pages())
 
 
 class Tool:
     """One tool: calling it goes through the door."""
 
-    def __init__(self, name: str, signature: str, doc: str, records: list[str], depth: int) -> None:
+    def __init__(self, name: str, leaflet: Leaflet, depth: int) -> None:
         self.__name__ = self.__qualname__ = name
-        self.__doc__ = doc
-        self.told = signature, doc, records
+        self._leaflet = leaflet
         self._depth = depth
+
+    @property
+    def told(self) -> tuple[str, str, list[str]]:
+        """Its signature, documentation, and what it gives and takes."""
+        return self._leaflet[self.__name__]
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Call the tool."""
@@ -58,6 +88,10 @@ class AwaitableTool(Tool):
         return UnawaitedCall(
             name, lambda: traffic.steps(sent, lambda: _through(name, sent.arguments)), ledger, sent.line
         )
+
+
+for _kind in (Tool, AwaitableTool):
+    _kind.__doc__ = property(lambda self: self.told[1])  # type: ignore[assignment]  # what `help` shows of each
 
 
 class Sent(NamedTuple):
@@ -153,17 +187,15 @@ def install() -> None:
     builtins.help = help  # type: ignore[assignment]
 
 
-def granted(faces: list[Face], depth: int) -> Tools:
+def granted(faces: list[Face], leaflet: Leaflet, depth: int) -> Tools:
     """The tools of these faces.
 
     Args:
         faces: what the host granted.
+        leaflet: what is said of them.
         depth: how many levels of nesting an argument may have.
     """
-    tools = {
-        name: (AwaitableTool if awaitable else Tool)(name, signature, doc, records, depth)
-        for name, signature, doc, awaitable, records in faces
-    }
+    tools = {name: (AwaitableTool if awaitable else Tool)(name, leaflet, depth) for name, awaitable in faces}
     # A tool may be called what a mapping's method is called: the tool wins.
     shadowing = {name: tools[name] for name in tools.keys() & _MAPPING_NAMES}
     return type("Tools", (Tools,), {"__slots__": (), **shadowing})(tools) if shadowing else Tools(tools)
