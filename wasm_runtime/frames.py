@@ -54,7 +54,7 @@ DETAIL = 200
 WORDS = 1000
 """Bytes that say why a worker cannot be set up."""
 
-_SOME = 1 << 16
+_SOME = 1 << 12
 _MUCH = 1 << 20
 
 
@@ -119,7 +119,7 @@ class Channel:
             msg = f"a frame {kind!r} of {size:,} bytes, which may not come now"
             raise Malformed(msg)
         end = HEAD.size + size
-        self._fill(end, _SOME if size < _SOME else _MUCH)
+        self._fill(end, min(max(size, _SOME), _MUCH))
         body = bytes(memoryview(read)[HEAD.size : end])
         del read[:end]
         return kind, body

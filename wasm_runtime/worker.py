@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import resource
 import socket
@@ -157,6 +158,7 @@ def main(guest: str, digest: str) -> None:
     except Exception as error:  # noqa: BLE001 - the host says why, or nobody does
         _send(channel, frames.FAILED, str(error).encode()[: frames.WORDS])
         return
+    gc.freeze()  # what is there now stays
     _send(channel, frames.READY)
     threading.stack_size(2 * STACK)
     thread = threading.Thread(target=_serve, args=(machine, channel))
