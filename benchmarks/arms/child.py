@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -51,7 +50,6 @@ def _reply(work: Callable[[], list[float]]) -> dict[str, object]:
     except WrongAnswerError as error:
         return {"wrong": str(error)}
     except Exception as error:  # noqa: BLE001 - whatever a peer raises is a failure of its row, and of nothing else
-        traceback.print_exc()
         return {"wrong": _line(error)}
 
 

@@ -148,6 +148,6 @@ def _right(task: Task, value: object) -> None:
 def _private() -> int:
     found = private()
     if found is None:
-        msg = "the kernel does not tell private memory (no /proc/self/smaps_rollup)"
+        msg = "the kernel does not tell its private memory (smaps_rollup in /proc)"
         raise CannotError(msg)
     return found

@@ -14,7 +14,7 @@ from benchmarks.arms.shop import granted
 from benchmarks.peers.texts import VALUE, bound
 
 BUBBLEWRAP = (
-    "bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp",
+    "bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
     "--unshare-all", "--die-with-parent", "--new-session",
 )  # fmt: skip
 
