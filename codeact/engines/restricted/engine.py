@@ -16,7 +16,7 @@ from typing import Any
 
 from codeact.engines import Doors, Face, Fault, Frame, Outcome, Program
 from codeact.engines.restricted import silence
-from codeact.engines.restricted.grants import make_builtins
+from codeact.engines.restricted.grants import make_supply
 from codeact.engines.restricted.imports import importable
 from codeact.engines.restricted.meter import Stopped, current
 from codeact.engines.restricted.policy import Policy
@@ -54,7 +54,7 @@ class RestrictedInstance:
     def __init__(self, world: World) -> None:
         self.alive = True
         self._world = world
-        builtins = make_builtins(world)
+        builtins = make_supply(world).made
         builtins[_UNRETURNED] = UNRETURNED
         world.globals.update(__name__=world.module, __doc__=None, __builtins__=builtins)
 
@@ -118,6 +118,9 @@ class RestrictedInstance:
         compiled = self._compile(program.source, name)
         if isinstance(compiled, Fault):
             return Outcome(fault=compiled)
+        for code in (compiled.body, compiled.tail):
+            if code is not None:
+                world.builtins.provide(code)
         before = dict(world.globals)
         value = None
         fault = None
@@ -236,6 +239,7 @@ class RestrictedInstance:
             if isinstance(error, MemoryError):
                 told["kind"] = "memory"
             return self._told(told)
+        self._world.builtins.whole()  # hints name the builtins that are alike
         told = describe(error, self._scene())
         if isinstance(error, MemoryError) and not told["message"]:
             told["message"] = "the interpreter found no memory for this"

@@ -17,7 +17,7 @@ from codeact.engines.restricted.policy import Policy
 from codeact.engines.restricted.refusals import MISSING
 from codeact.engines.restricted.rewriter import Violation, at
 from codeact.engines.restricted.spaces import BUILTINS, STANDARD, Names, Space, View, hidden
-from codeact.engines.restricted.world import World
+from codeact.engines.restricted.supply import Supply
 
 FILENAME = "<evaluated>"
 """The file name of evaluated text: its frames are not shown, but the line that called for it."""
@@ -69,12 +69,12 @@ class Code:
 
 
 class Evaluation:
-    """Evaluation in one world, with these builtins."""
+    """Evaluation in one world."""
 
-    def __init__(self, world: World, granted: dict[str, Any]) -> None:
-        self._world = world
-        self._granted = granted
-        self._view = View(world.globals)
+    def __init__(self, supply: Supply) -> None:
+        self._world = supply.world
+        self._supply = supply
+        self._view = View(supply.world.globals)
         self._prepared: dict[Any, CodeType] = {}
 
     def guards(self) -> dict[str, Any]:
@@ -157,8 +157,8 @@ class Evaluation:
             names, held = names.here, names.given
         outer = around.names if type(around) is Space else {}
         taken = {*(outer or own), *(names.keys() if hasattr(names, "keys") else ())}
-        if around[BUILTINS] is not self._granted:
-            taken |= self._granted.keys() | MISSING
+        if around[BUILTINS] is not self._supply.made:
+            taken |= self._supply.whole().keys() | MISSING
         compiled = self._prepare(code, taken)
         try:
             return eval(compiled, around, cast("Any", Names(names, outer, given=held)))  # noqa: S307 - as above
@@ -169,15 +169,15 @@ class Evaluation:
         """The builtins for a dict of the program's, which may name fewer."""
         named = dict.setdefault(given, BUILTINS, STANDARD)
         if named is STANDARD:
-            return self._granted
+            return self._supply.made
         own = dict(named) if isinstance(named, dict) else {}
-        kept = {name: value for name, value in self._granted.items() if name[:1] in "._"}
+        kept = {name: value for name, value in self._supply.whole().items() if name[:1] in "._"}
         return {**{name: value for name, value in own.items() if type(name) is str and name not in kept}, **kept}
 
     def _prepare(self, code: Code, taken: set[Any]) -> CodeType:
         """The code of a text, where these names do not mean the builtins."""
         self._world.meter.tick()
-        decided = frozenset(name for name in taken if type(name) is str and (name in self._granted or name in MISSING))
+        decided = frozenset(name for name in taken if type(name) is str and (name in self._supply or name in MISSING))
         key = (code.text, code.mode, decided)
         made = self._prepared.get(key)
         if made is None:
@@ -203,10 +203,12 @@ class Evaluation:
             policy.judge(tree)
             for violation in policy.violations:
                 raise _refused(violation)
-            return builtins.compile(tree, FILENAME, mode, dont_inherit=True)
+            made: CodeType = builtins.compile(tree, FILENAME, mode, dont_inherit=True)
         except SyntaxError as error:
             place = ("<string>", error.lineno, error.offset, error.text, error.end_lineno, error.end_offset)
             raise type(error)(error.msg, place) from None
+        self._supply.provide(made)
+        return made
 
 
 def _hand_over(module: Any) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from itertools import compress
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType, UnionType
 from typing import Any, NoReturn
@@ -12,19 +12,20 @@ from typing import Any, NoReturn
 from codeact.engines.restricted.arithmetic import SCALARS
 from codeact.engines.restricted.evaluation import Evaluation
 from codeact.engines.restricted.files import Files
-from codeact.engines.restricted.guards import make_guards
+from codeact.engines.restricted.guards import FIXED, GUARDS
 from codeact.engines.restricted.imports import make_importer
 from codeact.engines.restricted.kinds import Type
-from codeact.engines.restricted.lazy import BUILTINS, LongRange, make_range
+from codeact.engines.restricted.lazy import BUILTINS, LongRange, Range
 from codeact.engines.restricted.names import Sort, sort
 from codeact.engines.restricted.output import Output
 from codeact.engines.restricted.refusals import RAISING, refusal
 from codeact.engines.restricted.sealed import Making, Sealed
 from codeact.engines.restricted.sealed import real as unsealed
-from codeact.engines.restricted.sizes import INT_BITS, Sizes, plain
-from codeact.engines.restricted.text import Text
+from codeact.engines.restricted.sizes import INT_BITS, plain
+from codeact.engines.restricted.supply import Group, Supply, homes_of
 from codeact.engines.restricted.toolbox import Tool, Toolbox, explain, make_toolbox
 from codeact.engines.restricted.world import World
+from codeact.limits import Limits
 from wasm_runtime.guest.faults import ToolError
 
 _PLAIN = (
@@ -58,40 +59,49 @@ PLAIN: dict[str, Any] = {
     **BUILTINS,
     **{name: _absent(name) for name in RAISING},
     "ToolError": ToolError,
+    "range": Range,
+    **FIXED,
 }
+"""What is the same in every world."""
 
-_SEALED = (FunctionType, compress, GeneratorType, CoroutineType, AsyncGeneratorType)
+_SEALED: dict[type, Any] = {
+    **{kind: Sealed(kind) for kind in (FunctionType, compress, GeneratorType, CoroutineType, AsyncGeneratorType)},
+    range: Range,
+    LongRange: Range,
+}
 
 _HEX_DIGITS = INT_BITS // 2
 
 
-def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
+def make_supply(world: World) -> Supply:
     """The builtins of one world, guards included."""
-    sizes = Sizes(world.limits.memory, world.meter.tick)
-    text = Text(sizes)
-    guards = make_guards(world, sizes, text)
-    text.read = guards[".read"]
-    world.make_files = partial(Files, world, sizes, text)
-    meter = world.meter
-    stand_ins: dict[type, Any] = {kind: Sealed(kind) for kind in _SEALED}
+    supply = world.builtins = Supply(world, PLAIN, _homes())
+    supply.made["__import__"] = make_importer(supply)
+    world.make_files = lambda: Files(world, supply.sizes, supply.text)
 
     def bound(function: Any, target: Any, /) -> MethodType:
-        if not guards[".guest"](function):
+        if not supply[".guest"](function):
             msg = "types.MethodType binds functions of this program"
             raise TypeError(msg)
         return MethodType(function, target)
 
-    stand_ins[MethodType] = Making(MethodType, bound)
-    load = make_importer(world, guards, sizes, text)
-    kind_of = Type(world, guards[".make_class"], load)
-    ranges = make_range(meter)
-    stand_ins[range] = stand_ins[LongRange] = ranges
+    world.stand_ins = {**_SEALED, MethodType: Making(MethodType, bound)}
+    return supply
+
+
+def _kinds(supply: Supply) -> dict[str, Any]:
+    """Types, and what tells them."""
+
+    def make(*args: Any, **named: Any) -> type:
+        return supply[".make_class"](*args, **named)  # type: ignore[no-any-return]
+
+    kind_of = Type(supply.world, make, supply.made["__import__"])
 
     def real(kind: Any) -> Any:
         """The classes behind a class that is granted as something else."""
         if kind is kind_of:
             return type
-        if kind is ranges:
+        if kind is Range:
             return (range, LongRange)
         if type(kind) is tuple:
             return tuple(map(real, kind))
@@ -105,6 +115,13 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
     def is_subclass(value: Any, kind: Any) -> bool:
         return issubclass(type if value is kind_of else unsealed(value), real(kind))
 
+    return {**_named(isinstance=is_instance, issubclass=is_subclass), "type": kind_of}
+
+
+def _numbers(supply: Supply) -> dict[str, Any]:
+    """What makes numbers of others."""
+    sizes, meter = supply.sizes, supply.world.meter
+
     def integer(value: Any = 0, *base: Any, **named: Any) -> int:
         kind = type(value)
         if kind is not int and kind is not float:
@@ -115,32 +132,11 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
                 sizes.exponent(value)
         return int(value, *base, **named)
 
-    def byte_string(kind: Callable[..., Any]) -> Callable[..., Any]:
-        def make(*args: Any, **named: Any) -> Any:
-            args = (*map(plain, args[:1]), *args[1:])
-            if args and isinstance(args[0], int):
-                sizes.take(args[0])
-            elif args and isinstance(args[0], str):
-                text.method(args[0], "encode")(*args[1:], **named)  # type: ignore[misc]
-            return kind(*args, **named)
-
-        return make
-
-    def collection(kind: Callable[..., Any], *, hashing: bool) -> Callable[..., Any]:
-        def make(*args: Any, **named: Any) -> Any:
-            if args and isinstance(args[0], (str, bytes, bytearray)):
-                sizes.take_apart(args[0])
-            elif hashing and args and type(args[0]) in (list, tuple) and not SCALARS.issuperset(map(type, args[0])):
-                sizes.keys(args[0])
-            return kind(*args, **named)
-
-        return make
-
     def power(base: Any, exp: Any, mod: Any = None) -> Any:
         if mod is not None:
             sizes.modular_power(exp, mod)
             return pow(base, exp, mod)
-        return guards[".pow"](base, exp)
+        return supply[".pow"](base, exp)
 
     def rounded(number: Any, ndigits: Any = None) -> Any:
         if isinstance(ndigits, int) and isinstance(number, int):
@@ -169,10 +165,45 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             start = start + part
         return start
 
-    def hashed(value: Any) -> int:
-        if type(value) not in SCALARS:
-            sizes.walk(value)
-        return hash(value)
+    return {".int": integer, **_named(pow=power, round=rounded, sum=total)}
+
+
+def _collections(supply: Supply) -> dict[str, Any]:
+    """What makes collections."""
+    sizes, text = supply.sizes, supply.text
+
+    def byte_string(kind: Callable[..., Any]) -> Callable[..., Any]:
+        def make(*args: Any, **named: Any) -> Any:
+            args = (*map(plain, args[:1]), *args[1:])
+            if args and isinstance(args[0], int):
+                sizes.take(args[0])
+            elif args and isinstance(args[0], str):
+                text.method(args[0], "encode")(*args[1:], **named)  # type: ignore[misc]
+            return kind(*args, **named)
+
+        return make
+
+    def collection(kind: Callable[..., Any], *, hashing: bool) -> Callable[..., Any]:
+        def make(*args: Any, **named: Any) -> Any:
+            if args and isinstance(args[0], (str, bytes, bytearray)):
+                sizes.take_apart(args[0])
+            elif hashing and args and type(args[0]) in (list, tuple) and not SCALARS.issuperset(map(type, args[0])):
+                sizes.keys(args[0])
+            return kind(*args, **named)
+
+        return make
+
+    return {
+        ".bytes": byte_string(bytes),
+        ".bytearray": byte_string(bytearray),
+        **{f".{kind.__name__}": collection(kind, hashing=False) for kind in (list, tuple)},
+        **{f".{kind.__name__}": collection(kind, hashing=True) for kind in (set, frozenset)},
+    }
+
+
+def _passes(supply: Supply) -> dict[str, Any]:
+    """What runs through an iterable, or is about to."""
+    sizes, meter = supply.sizes, supply.world.meter
 
     def iterator(*args: Any) -> Any:
         made = iter(*args)
@@ -192,7 +223,18 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             sizes.take_apart(iterable)
         return sorted(iterable, key=meter.ticking(key), reverse=reverse)
 
+    return _named(iter=iterator, min=smallest, max=largest, sorted=in_order)
+
+
+def _looks(supply: Supply) -> dict[str, Any]:
+    """What looks at a value."""
+    sizes = supply.sizes
     numbers: dict[int, int] = {}
+
+    def hashed(value: Any) -> int:
+        if type(value) not in SCALARS:
+            sizes.walk(value)
+        return hash(value)
 
     def number_of(value: Any) -> int:
         return numbers.setdefault(id(value), len(numbers) + 1)
@@ -201,7 +243,7 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         if len(args) != 1:
             msg = f"vars() needs an object here: {refusal('vars()').told()}"
             raise TypeError(msg)
-        return guards[".vars"](args[0])  # type: ignore[no-any-return]
+        return supply[".vars"](args[0])  # type: ignore[no-any-return]
 
     def names(*args: Any) -> list[str]:
         if len(args) != 1:
@@ -212,6 +254,36 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             for name in dir(args[0])
             if type(name) is str and name[:1] not in "_." and sort(name) is not Sort.REFUSED
         ]
+
+    return _named(hash=hashed, id=number_of, vars=fields, dir=names)
+
+
+def _members(supply: Supply) -> dict[str, Any]:
+    """Attributes by names that are values."""
+    return {name: supply["." + name] for name in ("delattr", "getattr", "hasattr", "setattr")}
+
+
+def _texts(supply: Supply) -> dict[str, Any]:
+    """What makes text, and methods of text."""
+    text = supply.text
+    return {
+        ".sized": text.call,
+        ".join": text.join,
+        ".str": text.shown,
+        ".text": text.show,
+        ".repr": text.repr,
+        ".ascii": text.ascii,
+        ".format": text.format,
+        "ascii": text.ascii,
+        "format": text.format,
+        "repr": text.repr,
+    }
+
+
+def _outputs(supply: Supply) -> dict[str, Any]:
+    """What prints."""
+    world, text = supply.world, supply.text
+    output, errors = Output(world), Output(world)
 
     def show(*values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False) -> None:
         del flush
@@ -225,6 +297,14 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
         )
         (output if file is None else file).write(line)
 
+    return {**_named(print=show), ".stderr": errors, ".stdout": output}
+
+
+def _tools(supply: Supply) -> dict[str, Any]:
+    """The tools, and what tells of them."""
+    world = supply.world
+    toolbox = make_toolbox(world)
+
     def helped(subject: Any = None) -> None:
         if isinstance(subject, Tool):
             world.write(explain(subject) + "\n")
@@ -235,62 +315,35 @@ def make_builtins(world: World) -> dict[str, Any]:  # noqa: C901, PLR0915 - a ta
             name = getattr(subject, "__name__", type(subject).__name__)
             world.write(f"{name}\n{doc if isinstance(doc, str) else 'no documentation'}\n")
 
+    return {**_named(help=helped), "tools": toolbox}
+
+
+def _files(supply: Supply) -> dict[str, Any]:
+    """What opens files."""
+    world = supply.world
+
     def opened(*args: Any, **named: Any) -> Any:
         return world.files.open(*args, **named)
 
-    toolbox = make_toolbox(world)
-    output, errors = Output(world), Output(world)
-    named: dict[str, Any] = {
-        "dir": names,
-        "hash": hashed,
-        "help": helped,
-        "id": number_of,
-        "isinstance": is_instance,
-        "issubclass": is_subclass,
-        "iter": iterator,
-        "max": largest,
-        "min": smallest,
-        "open": opened,
-        "pow": power,
-        "print": show,
-        "round": rounded,
-        "sorted": in_order,
-        "sum": total,
-        "vars": fields,
-    }
-    for name, function in named.items():
+    return _named(open=opened)
+
+
+def _named(**functions: Any) -> dict[str, Any]:
+    """Functions by the names that they have in errors."""
+    for name, function in functions.items():
         function.__name__ = function.__qualname__ = name
-    granted: dict[str, Any] = {
-        **PLAIN,
-        **guards,
-        **named,
-        ".sized": text.call,
-        ".join": text.join,
-        ".str": text.shown,
-        ".int": integer,
-        ".bytes": byte_string(bytes),
-        ".bytearray": byte_string(bytearray),
-        **{f".{kind.__name__}": collection(kind, hashing=False) for kind in (list, tuple)},
-        **{f".{kind.__name__}": collection(kind, hashing=True) for kind in (set, frozenset)},
-        ".text": text.show,
-        ".repr": text.repr,
-        ".ascii": text.ascii,
-        ".format": text.format,
-        ".stderr": errors,
-        ".stdout": output,
-        "__import__": load,
-        "ascii": text.ascii,
-        "delattr": guards[".delattr"],
-        "format": text.format,
-        "getattr": guards[".getattr"],
-        "hasattr": guards[".hasattr"],
-        "range": ranges,
-        "repr": text.repr,
-        "setattr": guards[".setattr"],
-        "tools": toolbox,
-        "type": kind_of,
-    }
-    granted.update(Evaluation(world, granted).guards())
-    world.builtins = granted
-    world.stand_ins = stand_ins
-    return granted
+    return functions
+
+
+_GROUPS: tuple[Group, ...] = (
+    *GUARDS, _kinds, _numbers, _collections, _passes, _looks, _members, _texts, _outputs, _tools, _files,
+    lambda supply: Evaluation(supply).guards(),
+)  # fmt: skip
+
+
+@cache
+def _homes() -> Mapping[str, Group]:
+    """By the name of a builtin that belongs to one world what makes it."""
+    specimen = Supply(World((), Limits(), 1), PLAIN, {})
+    specimen.made["__import__"] = make_importer(specimen)
+    return homes_of(_GROUPS, specimen)

@@ -1,7 +1,7 @@
 """Guards: what the rewritten program calls in place of operators and attributes that have to be judged.
 
-They are closures over one world, made when the world is made, because a call of a closure is the cheapest call
-there is. Common cases come first and are told apart by exact type.
+They are closures over one world, because a call of a closure is the cheapest call there is. Common cases come first and
+are told apart by exact type.
 """
 
 from __future__ import annotations
@@ -14,28 +14,27 @@ from codeact.engines.restricted.classes import make_classes
 from codeact.engines.restricted.extending import make_extending
 from codeact.engines.restricted.groups import make_groups
 from codeact.engines.restricted.members import make_members
-from codeact.engines.restricted.sizes import Sizes
-from codeact.engines.restricted.text import Text
+from codeact.engines.restricted.supply import Group
 from codeact.engines.restricted.waiting import awaitable
-from codeact.engines.restricted.world import World
 
+FIXED: dict[str, Any] = {
+    ".numbers": NUMBERS,
+    ".floats": FLOATS,
+    ".scalars": SCALARS,
+    ".type": type,
+    ".slice": slice,
+    ".awaitable": awaitable,
+    ".next": next,
+    ".compress": compress,
+}
+"""Guards that are the same in every world."""
 
-def make_guards(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:
-    """The guards of one world, by the names that the policy calls them."""
-    return {
-        **make_operators(sizes, text),
-        **make_extending(world, sizes),
-        **make_members(world, sizes, text),
-        **make_classes(world),
-        **make_groups(world.meter.tick),
-        ".numbers": NUMBERS,
-        ".floats": FLOATS,
-        ".classes": world.own,
-        ".scalars": SCALARS,
-        ".type": type,
-        ".slice": slice,
-        ".awaitable": awaitable,
-        ".next": next,
-        ".compress": compress,
-        ".stream": world.meter.stream,
-    }
+GUARDS: tuple[Group, ...] = (
+    lambda supply: {".stream": supply.world.meter.stream, ".classes": supply.world.own},
+    lambda supply: make_operators(supply.sizes, supply.text),
+    lambda supply: make_extending(supply.world, supply.sizes),
+    lambda supply: make_members(supply.world, supply.sizes, supply.text),
+    lambda supply: make_classes(supply.world),
+    lambda supply: make_groups(supply.world.meter.tick),
+)
+"""The guards of one world, by the names that the policy calls them."""

@@ -13,9 +13,7 @@ from typing import Any
 
 from codeact.engines.restricted.library import MODULES, PACKAGES, SHARED, Parts, make
 from codeact.engines.restricted.library.elsewhere import INSTEAD, NAMES
-from codeact.engines.restricted.sizes import Sizes
-from codeact.engines.restricted.text import Text
-from codeact.engines.restricted.world import World
+from codeact.engines.restricted.supply import Supply
 from wasm_runtime.guest.advice import no_module
 
 
@@ -24,8 +22,9 @@ def importable() -> set[str]:
     return {*SHARED, *MODULES}
 
 
-def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text) -> Callable[..., Any]:
+def make_importer(supply: Supply) -> Callable[..., Any]:
     """The `__import__` of one world."""
+    world = supply.world
 
     def load(name: str) -> ModuleType:
         module = world.modules.get(name)
@@ -58,7 +57,7 @@ def make_importer(world: World, guards: dict[str, Any], sizes: Sizes, text: Text
                 raise ImportError(msg, name=name)
         return found
 
-    parts = Parts(world, guards, sizes, text, load)
+    parts = Parts(world, supply, supply.sizes, supply.text, load)
     return find
 
 

@@ -249,7 +249,7 @@ class _RangeType(type):
 
     def __call__(cls, *args: Any) -> Any:
         numbers = range(*args)
-        return LongRange(cls._meter, numbers) if _long(numbers) else numbers  # type: ignore[attr-defined]
+        return LongRange(current.get(), numbers) if _long(numbers) else numbers
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, (range, LongRange))
@@ -258,20 +258,18 @@ class _RangeType(type):
         return "<class 'range'>"
 
 
-def make_range(meter: Meter) -> type:
-    """`range` of one world."""
+class Range(metaclass=_RangeType):
+    """`range`."""
 
-    class Range(metaclass=_RangeType):
-        __slots__ = ()
-        _meter = meter
+    __slots__ = ()
 
-        def __init_subclass__(cls) -> NoReturn:
-            msg = "type 'range' is not an acceptable base type"
-            raise TypeError(msg)
+    def __init_subclass__(cls) -> NoReturn:
+        msg = "type 'range' is not an acceptable base type"
+        raise TypeError(msg)
 
-    Range.__name__ = Range.__qualname__ = "range"
-    Range.__module__ = "builtins"
-    return Range
+
+Range.__name__ = Range.__qualname__ = "range"
+Range.__module__ = "builtins"
 
 
 def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:  # noqa: C901 - a table of closures

@@ -56,10 +56,16 @@ def _to_join(items: Any) -> Any:
 class Text:
     """Text functions of one world."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: Sizes, read: Callable[[Any, str], Any]) -> None:
+        """Make them.
+
+        Args:
+            sizes: the world's limits on single operations.
+            read: reads an attribute as the program may.
+        """
+        self.read = read
         self._sizes = sizes
         self._simple: dict[str, bool] = {}
-        self.read: Callable[[Any, str], Any] = getattr
 
     def take(self, wanted: int) -> None:
         """Ask for bytes."""

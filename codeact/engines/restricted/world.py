@@ -22,6 +22,7 @@ from wasm_runtime.guest.unawaited import Ledger
 if TYPE_CHECKING:
     from codeact.engines.restricted.files import Files
     from codeact.engines.restricted.library.sources import Sources
+    from codeact.engines.restricted.supply import Supply
 
 receiver_of_super: Any = super.__dict__["__self__"].__get__
 _class_dict: Any = type.__dict__["__dict__"].__get__
@@ -50,6 +51,8 @@ class World:
         decimals: the decimal context that its runs begin with.
         make_files: makes its files, when they are first asked for.
         made_files: the same, once they are made.
+        stand_ins: what stands in for types that a program may know and not have, by type.
+        builtins: what its programs have; made with the world, by the engine.
         texts: the texts of its programs, by the names of their files.
         sources: its modules that are made from the library's text, once there are any.
     """
@@ -58,6 +61,7 @@ class World:
     metaclasses: frozenset[type] = frozenset({type, ABCMeta, EnumMeta})
 
     doors: Doors
+    builtins: Supply
     make_files: Callable[[], Files]
 
     def __init__(self, faces: tuple[Face, ...], limits: Limits, fuel: int) -> None:
@@ -72,11 +76,10 @@ class World:
         self.setters: dict[type, Callable[[Any], Any]] = {}
         self.modules: dict[str, Any] = {}
         self.globals: dict[str, Any] = {}
-        self.builtins: dict[str, Any] = {}
-        self.stand_ins: dict[type, Any] = {}
         self.texts: dict[str, str] = {}
         self.decimals = Context(28, ROUND_HALF_EVEN, -EXPONENT, EXPONENT, 1, 0, [], _TRAPS)
         self.made_files: Files | None = None
+        self.stand_ins: dict[type, Any] = {}
         self.sources: Sources | None = None
         self._chance: Random | None = None
         self._seed = b""

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.supply import Supply
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.world import World
 
@@ -18,11 +19,12 @@ class Parts:
     """A world, with the guards that were made for it.
 
     Attributes:
+        guards: the world's builtins and guards, by name.
         load: gives another module of the world, by name.
     """
 
     world: World
-    guards: dict[str, Any]
+    guards: Supply
     sizes: Sizes
     text: Text
     load: Callable[[str], ModuleType]
