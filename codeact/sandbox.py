@@ -173,7 +173,7 @@ class Sandbox:
     def close(self) -> None:
         """End its workers, and with them what runs there and the worlds of its sessions. Harmless when called twice.
 
-        A sandbox without workers has nothing to end.
+        What is run in it later fails, with an error of kind `host`. A sandbox without workers has nothing to end.
         """
         self._end()
 
