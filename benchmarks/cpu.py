@@ -40,12 +40,12 @@ def summary(rows: Sequence[Row]) -> Iterator[list[Row]]:
     most = max(len(mine) for mine in ran.values())
     for programs in dict.fromkeys(frozenset(mine) for mine in ran.values()):
         exactly = [who for who, mine in ran.items() if set(mine) == programs]
+        if not programs:
+            yield [Row(MEAN, who, "x", NOTE, TARGETS.get(who), skipped="none of the programs ran") for who in exactly]
+            continue
         those = [*(who for who in ours if who not in exactly and programs <= set(ran.get(who, ()))), *exactly]
-        part = f", the {len(programs)} that {' and '.join(exactly)} run" if len(programs) < most else ""
-        if programs:
-            yield [_mean(f"{MEAN}{part}", who, [ran[who][name] for name in sorted(programs)]) for who in those]
-        else:
-            yield [Row(MEAN, who, "x", NOTE, TARGETS.get(who), skipped="none of the programs ran") for who in those]
+        part = f", the {len(programs)} that {' and '.join(exactly)} can run" if len(programs) < most else ""
+        yield [_mean(f"{MEAN}{part}", who, [ran[who][name] for name in sorted(programs)]) for who in those]
 
 
 def _mean(case: str, who: str, found: Sequence[Spread]) -> Row:

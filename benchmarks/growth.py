@@ -54,13 +54,8 @@ class Curve:
     def rows(self, field: Field, *, quick: bool) -> list[Row]:
         """See `Case`."""
         sizes = [size for size in self.sizes if size * QUICK <= self.sizes[-1]] if quick else list(self.sizes)
-        ours = {entry.name for entry in ENGINES}
-        return [
-            self._row(one.name, sizes, 1 if quick else ROUNDS)
-            if one.name in ours
-            else Row(self.name, one.name, "", self.note, skipped="curves are of the engines alone, in one process")
-            for one in field.contestants
-        ]
+        engines = field.of(tuple(entry.name for entry in ENGINES))
+        return [self._row(one.name, sizes, 1 if quick else ROUNDS) for one in engines]
 
     def _row(self, engine: str, sizes: Sequence[int], rounds: int) -> Row:
         try:

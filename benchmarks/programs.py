@@ -108,15 +108,15 @@ for _ in range(5):
         """
 import re
 
-log = "\\n".join([
+lines = "\\n".join([
     "2026-01-%02d host%d GET /item/%d?q=%d 200 %dms" % (n % 28 + 1, n % 7, n, n * 31 % 97, n % 900)
     for n in range(48000)
 ])
 pattern = re.compile(r"(\\d{4})-(\\d\\d)-(\\d\\d) (host\\d) GET /item/(\\d+)\\?q=(\\d+) 200 (\\d+)ms")
 total = 0
-for match in pattern.finditer(log):
+for match in pattern.finditer(lines):
     total += int(match.group(7)) - int(match.group(6))
-[total, len(re.sub(r"host[0-3]", "front", log)), len(re.findall(r"q=9\\d ", log))]
+[total, len(re.sub(r"host[0-3]", "front", lines)), len(re.findall(r"q=9\\d ", lines))]
 """,
         [19181925, 2282001, 3465],
     ),

@@ -47,5 +47,5 @@ SUITES: Mapping[str, Suite] = {
     "cpu": Suite("how fast programs compute, against plain CPython", cpu.CASES, cpu.summary),
     "memory": Suite("what a live instance holds for itself", memory.CASES),
     "throughput": Suite("how many fresh runs there are in a second", throughput.CASES, throughput.summary),
-    "growth": Suite("how cost grows with size: the exponent of each curve", growth.CASES),
+    "growth": Suite("how cost grows with size, on each engine: the exponent of each curve", growth.CASES),
 }

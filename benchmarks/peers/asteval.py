@@ -48,7 +48,7 @@ def _run(interpreter: Interpreter, program: str) -> object:
     value = interpreter.eval(program, show_errors=False)
     if interpreter.error:
         # The first one, of which the last line says what; those after it tell where it passed.
-        raise WrongAnswerError(str(interpreter.error[0].msg).rpartition("\n")[2])
+        raise WrongAnswerError(interpreter.error[0].get_error()[1].rpartition("\n")[2])
     return value
 
 
