@@ -19,7 +19,7 @@ from codeact.calls import Door
 from codeact.engines import Doors, Engine, Fault, Instance, Outcome, Program
 from codeact.entropy import fresh
 from codeact.errors import build
-from codeact.files import compared, leaving
+from codeact.files import File, compared, leaving
 from codeact.grant import Deadline, Grant, Place, Task
 from codeact.notes import note_of, withheld
 from codeact.output import Output
@@ -159,7 +159,10 @@ class Execution:
         self._files = task.files
         self._place = place
         self._id = fresh(b"run", 16).hex()
-        self._trail = replace(place.trail if place else Trail(grant.audit, tenant=task.tenant), run=self._id)
+        if place is None:
+            self._trail = Trail(grant.audit, self._id, tenant=task.tenant)
+        else:
+            self._trail = Trail(place.trail.audit, self._id, place.trail.session, place.trail.tenant)
         self._started = time.monotonic()
         self._deadline = Deadline.of(grant.limits, place.until if place else math.inf)
         self.door = Door(grant.tools, grant.limits, self._deadline, portal, self._trail)
@@ -256,8 +259,11 @@ class Execution:
             if outcome.fault is None
             else build(outcome.fault, self._reading, self._place.earlier if self._place else None)
         )
-        files = compared(outcome.files, {**self._inputs(), **self._files}, self._place.files if self._place else {})
-        files, kept = leaving(files, self._grant.limits.file_types)
+        files: tuple[File, ...] = ()
+        kept: tuple[File, ...] = ()
+        if outcome.files:
+            files = compared(outcome.files, {**self._inputs(), **self._files}, self._place.files if self._place else {})
+            files, kept = leaving(files, self._grant.limits.file_types)
         notes = (note_of(outcome, self._reading), self._unchecked, withheld(kept, self._grant.limits.file_types))
         return Result(
             ok=error is None,
@@ -339,7 +345,7 @@ class Execution:
             if not unread or not instance.alive or self.door.interrupted():
                 break
         self._reading, outcome = best or (self._reading, Outcome())
-        return replace(outcome, fuel=fuel)
+        return outcome if outcome.fuel == fuel else replace(outcome, fuel=fuel)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

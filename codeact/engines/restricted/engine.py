@@ -83,7 +83,7 @@ class RestrictedInstance:
             elif seen is not None and not meter_fault.frames:
                 meter_fault = replace(meter_fault, frames=seen.frames, omitted=seen.omitted)
             return replace(outcome, value=None, fault=meter_fault, finished=False, exit_code=None, fuel=meter.fuel)
-        return replace(outcome, fuel=meter.fuel)
+        return outcome if outcome.fuel == meter.fuel else replace(outcome, fuel=meter.fuel)
 
     def close(self) -> None:
         """Destroy the world. Harmless when called twice.
@@ -154,7 +154,7 @@ class RestrictedInstance:
         )
         unbound = tuple(name for name in before if name not in world.globals and name[:1] not in "_.")
         unawaited = tuple(world.ledger.close())
-        return Outcome(value, fault, finished, bound, unbound, exit_code, unawaited=unawaited)
+        return Outcome(value, fault, finished, bound, unbound, exit_code, world.meter.fuel, unawaited=unawaited)
 
     def _compile(self, source: str, name: str) -> Compiled | Fault:
         """Judge and compile a text.
@@ -177,7 +177,8 @@ class RestrictedInstance:
             policy.judge(tree)
             if policy.violations:
                 return _denied(policy.violations)
-            look()
+            if len(source) > _SHORT:
+                look()
             return compile_program(tree, source, _UNRETURNED, name)
         except SyntaxError as error:
             return self._told(describe(error) | {"kind": "syntax"})
@@ -276,6 +277,7 @@ class RestrictedInstance:
 
 
 _ATTEMPTS = 10
+_SHORT = 10_000
 _MESSAGE = 50_000_000
 
 

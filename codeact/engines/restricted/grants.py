@@ -120,7 +120,7 @@ def _kinds(supply: Supply) -> dict[str, Any]:
 
 def _numbers(supply: Supply) -> dict[str, Any]:
     """What makes numbers of others."""
-    sizes, meter = supply.sizes, supply.world.meter
+    sizes = supply.sizes
 
     def integer(value: Any = 0, *base: Any, **named: Any) -> int:
         kind = type(value)
@@ -146,6 +146,13 @@ def _numbers(supply: Supply) -> dict[str, Any]:
             sizes.places(number, ndigits)
         return round(number, ndigits) if ndigits is not None else round(number)
 
+    return {".int": integer, **_named(pow=power, round=rounded)}
+
+
+def _sums(supply: Supply) -> dict[str, Any]:
+    """Sums."""
+    sizes, meter = supply.sizes, supply.world.meter
+
     def total(iterable: Iterable[Any], /, start: Any = 0) -> Any:
         if type(start) in (int, float):
             return sum(iterable, start)
@@ -165,7 +172,7 @@ def _numbers(supply: Supply) -> dict[str, Any]:
             start = start + part
         return start
 
-    return {".int": integer, **_named(pow=power, round=rounded, sum=total)}
+    return _named(sum=total)
 
 
 def _collections(supply: Supply) -> dict[str, Any]:
@@ -336,7 +343,7 @@ def _named(**functions: Any) -> dict[str, Any]:
 
 
 _GROUPS: tuple[Group, ...] = (
-    *GUARDS, _kinds, _numbers, _collections, _passes, _looks, _members, _texts, _outputs, _tools, _files,
+    *GUARDS, _kinds, _numbers, _sums, _collections, _passes, _looks, _members, _texts, _outputs, _tools, _files,
     lambda supply: Evaluation(supply).guards(),
 )  # fmt: skip
 

@@ -24,6 +24,15 @@ from codeact.engines.restricted.refusals import refusal
 
 _LOOK = 1000
 _CHAIN = 20
+_STRINGING = frozenset({ast.BinOp, ast.Call, ast.If})
+_BARE = frozenset(
+    kind
+    for family in (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+    for kind in family.__subclasses__()
+    if hasattr(RestrictingNodeTransformer, f"visit_{kind.__name__}")
+)
+"""Nodes that hold nothing, and are passed."""
+
 LOAD = ast.Load()
 _N = TypeVar("_N", bound=ast.AST)
 
@@ -74,24 +83,53 @@ class Rewriter(RestrictingNodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         """Visit a node; what the text strings together (`a + b + c`, `elif`, `x.f().g()`) does not nest here."""
-        if node in self._ready:
+        kind = type(node)
+        if kind in _BARE or (self._ready and node in self._ready):
             return node
         self._visited += 1
         if self._visited % _LOOK == 0:
             self._look()
+        if kind not in _STRINGING:
+            return self._visit(node)
         chain: list[ast.AST] = []
         inner: Any = _strung(node)
         while inner is not None and inner not in self._ready:
             chain.append(node)
             node, inner = inner, _strung(inner)
         if len(chain) < _CHAIN:
-            return super().visit(chain[0] if chain else node)
-        made = super().visit(node)
+            return self._visit(chain[0] if chain else node)
+        made = self._visit(node)
         for outer in reversed(chain):
             _restring(outer, made)
             self._ready.add(made)
-            made = super().visit(outer)
+            made = self._visit(outer)
         return made
+
+    def _visit(self, node: ast.AST) -> Any:
+        return getattr(self, "visit_" + type(node).__name__, self.generic_visit)(node)
+
+    def node_contents_visit(self, node: _N) -> _N:
+        """Visit what a node holds, as the base class does, which asks for more and takes twice as long."""
+        visit = self.visit
+        inside = node.__dict__
+        for field in node._fields:
+            held = inside.get(field)
+            if type(held) is list:
+                kept: list[Any] = []
+                for each in held:
+                    made = visit(each) if isinstance(each, ast.AST) else each
+                    if isinstance(made, list):
+                        kept += made
+                    elif made is not None or each is None:
+                        kept.append(made)
+                held[:] = kept
+            elif isinstance(held, ast.AST) and type(held) not in _BARE:
+                made = visit(held)
+                if made is None:
+                    delattr(node, field)
+                elif made is not held:
+                    setattr(node, field, made)
+        return node
 
     # --- refusals --------------------------------------------------------------------------------------------
 

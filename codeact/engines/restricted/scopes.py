@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _BINDING = frozenset({"name", "asname", "rest", "arg"})
+_NAMING = frozenset({ast.Global, ast.Nonlocal})
 
 
 def bound_names(tree: ast.AST) -> set[str]:
@@ -15,20 +16,20 @@ def bound_names(tree: ast.AST) -> set[str]:
     pending: list[Any] = [tree]
     while pending:
         node = pending.pop()
-        if isinstance(node, list):
+        kind = type(node)
+        if kind is list:
             pending += node
-        elif isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
+        elif kind is ast.Name:
+            if type(node.ctx) is not ast.Load:
                 found.add(node.id)
-        elif isinstance(node, ast.AST):
-            inside = node.__dict__
-            if isinstance(node, (ast.Global, ast.Nonlocal)):
-                found.update(node.names)
-            for field in node._fields:
-                value = inside.get(field)
-                if isinstance(value, (ast.AST, list)):
+        elif kind is not ast.Constant and isinstance(node, ast.AST):
+            if kind in _NAMING:
+                found.update(node.names)  # type: ignore[attr-defined]
+            for field, value in node.__dict__.items():
+                held = type(value)
+                if held is list or isinstance(value, ast.AST):
                     pending.append(value)
-                elif isinstance(value, str) and field in _BINDING and not isinstance(node, ast.Attribute):
+                elif held is str and field in _BINDING:
                     found.add(value.partition(".")[0])
     return found
 
