@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from operator import attrgetter
 from types import MemberDescriptorType
 from typing import Any, cast
 from uuid import UUID
@@ -27,6 +28,7 @@ from pydantic import BaseModel
 from wasm_runtime.guest.bounds import bits, distinct
 from wasm_runtime.guest.codec import TOO_DEEP, UNHASHABLE, Uncrossable, encode, encode_call, is_flat, refusal, shown
 from wasm_runtime.guest.records import Member, Record, ShadowingRecord, record
+from wasm_runtime.guest.tables import FEWEST, is_simple
 
 __all__ = ["NODE", "Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable", "printable"]
 
@@ -82,7 +84,7 @@ Zone = Callable[["datetime | time"], tzinfo]
 class _Copy:
     """One crossing: the budget that is left, and what to do with types and time zones outside the table."""
 
-    __slots__ = ("_foreign", "depth", "left", "size", "zone")
+    __slots__ = ("_by_column", "_foreign", "depth", "left", "size", "zone")
 
     def __init__(self, size: int, depth: int, foreign: Foreign, zone: Zone) -> None:
         self.zone = zone
@@ -90,6 +92,7 @@ class _Copy:
         self.depth = depth
         self.left = size
         self._foreign = foreign
+        self._by_column = foreign is _foreign_host  # from a guest, attributes may be anything's
 
     def too_deep(self) -> Uncrossable:
         return Uncrossable(f"{TOO_DEEP}={self.depth}")
@@ -128,6 +131,10 @@ class _Copy:
 
     def items(self, values: Iterable[object], depth: int) -> list[object]:
         self.spend(NODE)
+        if self._by_column and isinstance(values, (list, tuple)) and len(values) >= FEWEST:
+            alike = self.rows(values, depth)
+            if alike is not None:
+                return alike
         out: list[object] = []
         try:
             for value in values:
@@ -136,6 +143,37 @@ class _Copy:
             step = f"[{len(out)}]"
             raise error.under(step) from None
         return out
+
+    def rows(self, values: list[object] | tuple[object, ...], depth: int) -> list[object] | None:
+        """Copies of records that are alike, made column by column, which takes a third of the time.
+
+        Returns:
+            None where they are not alike, or where something cannot cross: copied one by one they show where.
+        """
+        names = _names_of(values)
+        if names is None or depth <= 0:
+            return None
+        before = self.left
+        try:
+            self.spend(NODE * len(values))
+            columns = [self.column([*map(attrgetter(name), values)], depth - 1) for name in names]
+        except (Uncrossable, AttributeError):
+            self.left = before
+            return None
+        return [record(dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
+
+    def column(self, values: list[object], depth: int) -> list[object]:
+        """Copies of some values, which mostly are of one type."""
+        kinds = set(map(type, values))
+        if kinds == _TEXTS:
+            self.spend(NODE * len(values) + sum(map(len, values)))  # type: ignore[arg-type]  # they are texts
+        elif kinds <= _SMALL or (kinds == {datetime} and is_simple(map(attrgetter("tzinfo"), values))):
+            self.spend(NODE * len(values))
+        elif kinds == {Decimal} and _are_short(values):
+            self.spend(LEAST * len(values))
+        else:
+            return [self.copy(value, depth) for value in values]
+        return values
 
     def named(self, pairs: Iterable[tuple[str, object]], depth: int) -> dict[object, object]:
         """What a dict holds whose keys are texts: these have hashes that nobody can foresee."""
@@ -358,6 +396,23 @@ def _model_fields(model: BaseModel) -> Iterator[tuple[str, object]]:
     for name in kind.model_computed_fields:
         yield name, getattr(model, name)
     yield from (model.model_extra or {}).items()
+
+
+def _names_of(values: list[object] | tuple[object, ...]) -> tuple[str, ...] | None:
+    """The names of the fields of dataclass instances that are all of one class; None for anything else."""
+    kind = type(values[0])
+    if not is_dataclass(kind) or set(map(type, values)) != {kind}:
+        return None
+    return tuple(field.name for field in fields(kind)) or None
+
+
+_SHORT = 40
+"""Characters of a number that takes no time and no room worth speaking of."""
+
+
+def _are_short(numbers: list[object]) -> bool:
+    texts = [*map(str, numbers)]
+    return max(map(len, texts)) <= _SHORT and "E" not in "".join(texts)
 
 
 def digest_of(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str:

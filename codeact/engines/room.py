@@ -11,6 +11,7 @@ from typing import TypeVar
 from codeact.engines import Answer, Doors, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
 from codeact.values import NODE, Uncrossable, from_guest
+from wasm_runtime.guest import tables
 from wasm_runtime.guest.codec import decode, encode, is_marked
 
 HEADER = 1_000_000
@@ -54,7 +55,7 @@ class Room:
         self.told = max(self.asked + 2 * limits.workspace, limits.output + HEADER)
 
     def call(self, name: str, arguments: str, line: int) -> str:
-        """Answer a call; the reply is `+` and a value, or `-` and an exception's type and message."""
+        """Answer a call; see `world.wit` for what the reply begins with."""
         return self._told(name, self._reply(self._doors.call, name, arguments), line)
 
     def wait(self, sent: str, nanoseconds: int, line: int) -> str:
@@ -115,8 +116,12 @@ class Room:
 
     def _told(self, name: str, reply: Reply, line: int) -> str:
         if isinstance(reply, Answer):
+            depth = self._limits.value_depth + 1
+            table = tables.written(reply.value, depth)
+            if table is not None:
+                return "=" + table
             try:
-                return "+" + encode(reply.value, self._limits.value_depth + 1)
+                return "+" + encode(reply.value, depth)
             except Uncrossable as error:
                 return _refused("ToolError", f"{name} gave what cannot cross into the sandbox: {error}")
         if isinstance(reply, Refusal):

@@ -12,7 +12,7 @@ def same(one: Any, other: Any) -> bool:
         return False
     match one:
         case dict():
-            return _alike(one.items(), other.items())
+            return _alike(dict.items(one), dict.items(other))  # a record's own `items` may be a field
         case list() | tuple():
             return _alike(one, other)
         case set() | frozenset():

@@ -68,14 +68,14 @@ def encode(value: object, depth: int) -> str:
         Uncrossable: a part of it is not in the table, or it is nested deeper than `depth`.
     """
     if is_flat((value,)):
-        return _checked(value)
+        return text_of(value)
     try:
         tree = _encode(value, depth)
     except Uncrossable as error:
         if error.reason == TOO_DEEP:
             error.reason = f"{TOO_DEEP}={depth}"
         raise
-    return _checked(tree)
+    return text_of(tree)
 
 
 def encode_call(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str:
@@ -90,7 +90,7 @@ def encode_call(args: tuple[object, ...], kwargs: dict[str, object], depth: int)
         Uncrossable: see `encode`.
     """
     if is_flat(args) and (not kwargs or (MARK not in kwargs and is_flat(kwargs.values()))):
-        return _checked((args, kwargs))
+        return text_of((args, kwargs))
     return encode([list(args), kwargs], depth + 2)
 
 
@@ -103,7 +103,17 @@ def is_flat(values: Iterable[object]) -> bool:
     return True
 
 
-def _checked(tree: object) -> str:
+def trees(values: Iterable[object], depth: int) -> list[object]:
+    """What `text_of` writes for values, each with so many levels of nesting.
+
+    Raises:
+        Uncrossable: see `encode`.
+    """
+    return _items_out(iter(values), depth)
+
+
+def text_of(tree: object) -> str:
+    """The JSON of a tree that holds nothing else than JSON does."""
     text = _written(tree)
     if not text.isascii():
         try:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from . import codec, console, world
+from . import codec, console, tables, world
 from .faults import ToolError
 from .names import MissingKey, explained, unknown_tool
 from .program import current_line
@@ -232,6 +232,8 @@ def _opened(reply: str) -> object:
     """
     if reply[0] == "+":
         return codec.decode(reply[1:])
+    if reply[0] == "=":
+        return tables.read(reply[1:])
     kind, message = json.loads(reply[1:])
     raise _ERRORS[kind](message)
 
