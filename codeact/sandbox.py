@@ -23,7 +23,11 @@ from codeact.tools import Granted, Toolset
 if TYPE_CHECKING:
     from codeact.check import Checker
     from codeact.engines.afar import AfarEngine
+    from codeact.engines.ready import ReadyEngine
     from codeact.policy import Policy
+
+MOST_READY = 1000
+"""Worlds that a sandbox may keep ready: a gigabyte of them."""
 
 MOST_WORKERS = 256
 """Processes that a sandbox may have: a mistake in a number should not start thousands."""
@@ -49,6 +53,7 @@ class Sandbox:
         inputs: Mapping[str, Content] | None = None,
         audit: Audit | None = None,
         workers: int | None = None,
+        ready: int = 0,
     ) -> None:
         """Set a sandbox up. The first use of `wasm` on a machine compiles its guest, which takes some seconds.
 
@@ -68,6 +73,9 @@ class Sandbox:
             workers: for `wasm`, processes that the guests run in, as many at a time; by default they run in this one.
                 Tools stay in this one. They are started with the first run, and end with `close`, with the sandbox,
                 or with this process. A run that finds all of them busy waits, at most for as long as it may take.
+            ready: for `wasm`, worlds that are made on other threads before they are asked for, so that a run or a
+                session begins in half the time. Each takes about a megabyte of memory, and for each one taken another
+                one is made, on another core where there is one.
 
         Raises:
             ImportError: `check` is asked for, and its extra is not installed.
@@ -94,8 +102,14 @@ class Sandbox:
         made = _engine(engine, guest)
         self._end: Callable[[], object] = _nothing
         if workers is not None:
+            if ready:
+                msg = f"ready={ready!r}, workers={workers!r}: worlds are made ready in this process; leave one of them out"
+                raise ValueError(msg)
             made = afar = _afar(made, workers)
             self._end = afar.close
+        elif ready or type(ready) is not int:
+            made = prepared = _prepared(made, ready, most)
+            self._end = prepared.close
         checker = _checker(toolset, made) if check else None
         self._grant = Grant(made, toolset, faces(toolset), most, checker, given, audit)
 
@@ -173,7 +187,8 @@ class Sandbox:
     def close(self) -> None:
         """End its workers, and with them what runs there and the worlds of its sessions. Harmless when called twice.
 
-        What is run in it later fails, with an error of kind `host`. A sandbox without workers has nothing to end.
+        What is run in it later fails, with an error of kind `host`. Worlds that were made ready are destroyed, and no
+        more are made ready. A sandbox with neither has nothing to end.
         """
         self._end()
 
@@ -265,6 +280,24 @@ def _engine(engine: str | Engine, guest: str | os.PathLike[str] | None) -> Engin
         msg = f"guest={os.fspath(guest)!r}: a guest is what engine='wasm' runs; {type(engine).__name__} has its own"
         raise ValueError(msg)
     return engine
+
+
+def _prepared(near: Engine, ready: object, limits: Limits) -> ReadyEngine:
+    """The engine, with so many worlds made ready."""
+    if isinstance(ready, bool) or not isinstance(ready, int):
+        msg = f"ready={ready!r:.100}: expected a number of worlds, such as 2, or 0 for none"
+        raise TypeError(msg)
+    if not 0 < ready <= MOST_READY:
+        msg = f"ready={ready}: expected 1 to {MOST_READY} worlds, or 0 for none"
+        raise ValueError(msg)
+    from codeact.engines.wasm import WasmEngine  # noqa: PLC0415 - as above
+
+    if not isinstance(near, WasmEngine):
+        msg = f"ready={ready}: only engine='wasm' has worlds that take time to make; engine={near.name!r} does without"
+        raise ValueError(msg)  # noqa: TRY004 - it is the combination that does not work
+    from codeact.engines.ready import ReadyEngine  # noqa: PLC0415 - only where it is asked for
+
+    return ReadyEngine(near, ready, limits)
 
 
 def run(

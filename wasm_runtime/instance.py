@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NoReturn, cast
 
 from wasmtime import Store, WasmtimeError
 from wasmtime import _ffi as ffi
@@ -41,6 +41,25 @@ class Trap(Exception):
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
         self.detail = detail
+
+
+class _Nobody:
+    """The host of a guest that has not been given a program yet."""
+
+    asked = told = 1000
+
+    def stopped(self) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> NoReturn:
+        msg = f"a guest that rehearses is at the door {name}"
+        raise RuntimeError(msg)
+
+
+_NOBODY = cast("Host", _Nobody())
+_REHEARSAL = '{"rehearsal": "1+1"}'
+_TO_REHEARSE = 1_000_000_000
+"""Units of fuel for a rehearsal; it takes half a million."""
 
 
 class Instance:
@@ -111,6 +130,14 @@ class Instance:
             return answer
         finally:
             ffi.wasmtime_component_val_delete(ctypes.byref(parameter[0]))
+
+    def rehearse(self) -> None:
+        """Let the guest run a program of its own and forget it: what it will write to is then its own already.
+
+        Raises:
+            Trap: it could not.
+        """
+        self.run(_REHEARSAL, _NOBODY, _TO_REHEARSE)
 
     @contextlib.contextmanager
     def _entered(self, host: Host | None) -> Iterator[None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import importlib
-import json
 import sys
 
 from . import clock, entropy, errnos, world
@@ -43,22 +42,6 @@ class WitWorld(world.Exports):  # type: ignore[misc]  # generated from world.wit
         return exchange.run(request)
 
 
-def _rehearse(source: str) -> None:
-    """Run a program as a host would, and forget it."""
-    tool: tools.Face = ("rehearse", False)
-    opening = {
-        "tools": [tool],
-        "leaflet": json.dumps({"rehearse": ["rehearse() -> None", "", []]}),
-        "seed": "00" * 32,
-        "stack": 1000,
-        "depth": 100,
-        "concurrency": 100,
-        "room": (1 << 20, 100),
-    }
-    exchange.run(json.dumps({"source": source, "number": 1, "opening": opening}))
-    interpreter.install()
-
-
 _terminal = sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__, sys.__stdin__
 entropy.install_generators()
 zones.install()
@@ -70,7 +53,7 @@ builtins.ToolError = faults.ToolError  # type: ignore[attr-defined]
 library.close(shelf, baked)
 system.install(shelf)
 errnos.settle()
-snapshot.settle(_rehearse, _REHEARSED)
+snapshot.settle(exchange.rehearse, _REHEARSED)
 # Until the snapshot is taken, what goes wrong must reach whoever makes the component.
 sys.stdout, sys.stderr, sys.stdin, sys.__stdout__, sys.__stderr__, sys.__stdin__ = _terminal  # type: ignore[misc]
 world.open_doors()

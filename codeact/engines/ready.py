@@ -1,0 +1,50 @@
+"""The wasm engine with worlds that are made ready before they are asked for."""
+
+from __future__ import annotations
+
+import weakref
+from functools import partial
+
+from codeact.engines import Face
+from codeact.engines.wasm import WasmEngine, WasmInstance
+from codeact.limits import Limits
+from codeact.workers import workers
+from wasm_runtime.instance import Instance
+from wasm_runtime.pool import Pool
+
+
+class ReadyEngine:
+    """Gives worlds that are ready, and has others made meanwhile.
+
+    Attributes:
+        pool: the guests that wait. They end with the engine.
+    """
+
+    name = WasmEngine.name
+
+    def __init__(self, near: WasmEngine, ready: int, limits: Limits) -> None:
+        """Make one, and begin to make guests.
+
+        Args:
+            near: the engine that makes them.
+            ready: how many are kept ready.
+            limits: what they are made with.
+        """
+        self.default_fuel = near.default_fuel
+        self.pool = Pool(partial(Instance, near.machine, memory=limits.memory), ready, workers.submit)
+        self._memory = limits.memory
+        self._near = near
+        weakref.finalize(self, self.pool.close)
+
+    def close(self) -> None:
+        """Destroy the guests that wait. Harmless when called twice."""
+        self.pool.close()
+
+    def open(self, faces: tuple[Face, ...], limits: Limits) -> WasmInstance:
+        """Give a world, a fresh one as ever."""
+        if limits.memory != self._memory:
+            return self._near.open(faces, limits)
+        return WasmInstance(self._take, faces, limits, limits.fuel or self.default_fuel)
+
+    def _take(self, _memory: int) -> Instance:
+        return self.pool.take()
