@@ -21,6 +21,10 @@ CASES = (
         "1+1, five tools granted", "a whole run in a fresh world; what makes worlds is made once", 500,
         Task("fresh", tools="five"), wasm=1.3, restricted=0.08,
     ),
+    _whole(
+        "1+1, from a world made ready", "the same, when there are worlds that were made ready (ready=4)", 200,
+        Task("ready", tools="five"), wasm=0.8,
+    ),
     _whole("1+1, no tools", "the same with none", 500, Task("fresh")),
     _whole(
         "one more turn in a session", "1+1 in a world that lives", 500,

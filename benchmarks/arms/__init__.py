@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 Tools = Literal["none", "five", "plain", "records", "later"]
 """What programs are granted: nothing; the five tools of a support desk in the form that is usual for the arm; the same
@@ -42,6 +42,19 @@ class Arm(Protocol):
 
         Raises:
             CannotError: the arm has nothing of the kind.
+        """
+        ...
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """An arm that can make worlds ready before they are asked for."""
+
+    def ready(self, tools: Tools) -> AbstractContextManager[tuple[Run, Callable[[], object]]]:
+        """Each program in a world that was ready: what runs one, and what waits until there are worlds again.
+
+        Raises:
+            CannotError: it has nothing of the kind.
         """
         ...
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from benchmarks import tools as typed
 from benchmarks.arms import CannotError, Run, Tools, WrongAnswerError
 from benchmarks.arms.shop import granted
 from codeact import Limits, Result, Sandbox, Tool
 from codeact.engines import load
+from codeact.engines.ready import ReadyEngine
+from codeact.engines.wasm import WasmEngine
+
+READY = 4
+"""Worlds that are made ready, where that is measured."""
 
 LIMITS = Limits(timeout=60.0, memory=512 * 1024 * 1024)
 """What none of the programs comes near; fuel and every other limit stay what they are by default."""
@@ -43,6 +49,24 @@ class Ours:
         """See `Arm`."""
         with self._sandbox(tools).session() as session:
             yield lambda program: _value(session.run(program))
+
+    @contextmanager
+    def ready(self, tools: Tools) -> Iterator[tuple[Run, Callable[[], object]]]:
+        """See `Prepared`."""
+        if self._engine.name != "wasm" or self._workers is not None:
+            msg = "worlds are made ready by wasm in one process alone"
+            raise CannotError(msg)
+        engine = ReadyEngine(cast("WasmEngine", self._engine), READY, LIMITS)
+
+        def wait() -> None:
+            while engine.pool.ready < READY:
+                time.sleep(0.0005)
+
+        try:
+            sandbox = Sandbox(_TOOLS.get(tools) or granted(tools), engine=engine, limits=LIMITS)
+            yield lambda program: _value(sandbox.run(program)), wait
+        finally:
+            engine.close()
 
     @contextmanager
     def idle(self) -> Iterator[object]:

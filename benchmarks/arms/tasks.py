@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from benchmarks.arms import Arm, CannotError, Run, Tools, WrongAnswerError
+from benchmarks.arms import Arm, CannotError, Prepared, Run, Tools, WrongAnswerError
 from benchmarks.arms.processes import private
 
-Kind = Literal["fresh", "turn", "idle", "used", "rate"]
+Kind = Literal["fresh", "turn", "ready", "idle", "used", "rate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Task:
     """One thing to do again and again.
 
     Attributes:
-        kind: `fresh` times a run in a world of its own, `turn` one more run in a session, both in seconds; `idle`
+        kind: `fresh` times a run in a world of its own, `turn` one more run in a session, `ready` a run in a world
+            that was made ready before, all in seconds; `idle`
             and `used` give the private bytes of a live instance before and after its first program; `rate` gives
             fresh runs per second.
         program: its text.
@@ -70,6 +71,9 @@ class Worker:
                 for _ in range(warmup):
                     _right(task, run(task.program))
                 return [_timed(task, run) for _ in range(rounds)]
+            case "ready":
+                self.close()
+                return self._ready(task, rounds, warmup)
             case "idle" | "used":
                 self.close()
                 return [self._held(task) for _ in range(rounds)]
@@ -83,6 +87,17 @@ class Worker:
             maker = self._arm.fresh if task.kind == "fresh" else self._arm.session
             self._run, self._made = self._open.enter_context(maker(task.tools)), (task.kind, task.tools)
         return self._run
+
+    def _ready(self, task: Task, rounds: int, warmup: int) -> list[float]:
+        if not isinstance(self._arm, Prepared):
+            msg = "nothing is made ready ahead of a run"
+            raise CannotError(msg)
+        samples = []
+        with self._arm.ready(task.tools) as (run, wait):
+            for _ in range(warmup + rounds):
+                wait()
+                samples.append(_timed(task, run))
+        return samples[warmup:]
 
     def _held(self, task: Task) -> float:
         with self._instance(task):  # so that what the process needs once is there before
