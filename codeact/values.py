@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
@@ -131,7 +131,7 @@ class _Copy:
 
     def items(self, values: Iterable[object], depth: int) -> list[object]:
         self.spend(NODE)
-        if self._by_column and isinstance(values, (list, tuple)) and len(values) >= FEWEST:
+        if isinstance(values, (list, tuple)) and len(values) >= FEWEST:
             alike = self.rows(values, depth)
             if alike is not None:
                 return alike
@@ -144,25 +144,38 @@ class _Copy:
             raise error.under(step) from None
         return out
 
-    def rows(self, values: list[object] | tuple[object, ...], depth: int) -> list[object] | None:
-        """Copies of records that are alike, made column by column, which takes a third of the time.
+    def rows(self, values: list[Any] | tuple[Any, ...], depth: int) -> list[object] | None:
+        """Copies of dicts or records that are alike, made column by column, which takes a third of the time.
 
         Returns:
             None where they are not alike, or where something cannot cross: copied one by one they show where.
         """
-        names = _names_of(values)
-        if names is None or depth <= 0:
+        kind = type(values[0])
+        if depth <= 0 or set(map(type, values)) != {kind}:
             return None
         before = self.left
         try:
-            self.spend(NODE * len(values))
-            columns = [self.column([*map(attrgetter(name), values)], depth - 1) for name in names]
+            if kind in _DICTS:
+                names = [*dict.keys(values[0])]
+                if not names or not all(_are_named(one, names) for one in values):
+                    return None
+                columns = [*zip(*map(dict.values, values), strict=True)]
+            elif self._by_column and is_dataclass(kind):
+                names = [field.name for field in fields(kind)]
+                columns = [tuple(map(attrgetter(name), values)) for name in names]
+            else:
+                return None
+            each = NODE + (sum(NODE + len(name) for name in names) if kind is dict else 0)
+            self.spend(each * len(values))
+            copies = zip(*[self.column(column, depth - 1) for column in columns], strict=True)
         except (Uncrossable, AttributeError):
             self.left = before
             return None
-        return [record(dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
+        if kind is dict:
+            return [dict(zip(names, row, strict=True)) for row in copies]
+        return [record(dict(zip(names, row, strict=True))) for row in copies]
 
-    def column(self, values: list[object], depth: int) -> list[object]:
+    def column(self, values: tuple[object, ...], depth: int) -> Sequence[object]:
         """Copies of some values, which mostly are of one type."""
         kinds = set(map(type, values))
         if kinds == _TEXTS:
@@ -398,19 +411,20 @@ def _model_fields(model: BaseModel) -> Iterator[tuple[str, object]]:
     yield from (model.model_extra or {}).items()
 
 
-def _names_of(values: list[object] | tuple[object, ...]) -> tuple[str, ...] | None:
-    """The names of the fields of dataclass instances that are all of one class; None for anything else."""
-    kind = type(values[0])
-    if not is_dataclass(kind) or set(map(type, values)) != {kind}:
-        return None
-    return tuple(field.name for field in fields(kind)) or None
+_DICTS = frozenset({dict, Record, ShadowingRecord})
+
+
+def _are_named(fields: dict[object, object], names: list[object]) -> bool:
+    """Whether a dict has these keys, in this order, and all are texts: only those are compared."""
+    keys = [*dict.keys(fields)]
+    return _TEXTS.issuperset(map(type, keys)) and keys == names
 
 
 _SHORT = 40
 """Characters of a number that takes no time and no room worth speaking of."""
 
 
-def _are_short(numbers: list[object]) -> bool:
+def _are_short(numbers: Iterable[object]) -> bool:
     texts = [*map(str, numbers)]
     return max(map(len, texts)) <= _SHORT and "E" not in "".join(texts)
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeact.testing.equality import same
-from codeact.values import Uncrossable, from_host
+from codeact.values import Uncrossable, from_guest, from_host
 from tests.conftest import MakeSandbox
 from tests.test_values import atoms, values
 from wasm_runtime.guest import tables
@@ -97,6 +97,24 @@ def test_values_at_the_edge_arrive_in_tables(make: MakeSandbox, value: object) -
 
     result = make([give]).run("[row.id for row in tools.give()]")
     assert same(result.value, [value] * tables.FEWEST), result.error
+
+
+def test_keys_are_not_compared_before_they_are_known_to_be_texts() -> None:
+    class Odd:
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError
+
+        def __hash__(self) -> int:
+            return 1
+
+    rows: list[object] = [{"a": 1}] * 9 + [{Odd(): 1}]
+    with pytest.raises(Uncrossable, match="cannot return <Odd>"):
+        from_guest(rows, depth=10, size=10**6)
+
+
+@given(st.lists(st.fixed_dictionaries({"a": atoms, "b": values}), min_size=8, max_size=12))
+def test_dicts_by_column_are_what_dicts_one_by_one_are(rows: list[dict[str, object]]) -> None:
+    assert same(from_guest(rows, depth=100, size=10**7), [from_guest(row, depth=100, size=10**7) for row in rows])
 
 
 def test_a_field_named_as_a_method_wins_in_a_table_too(make: MakeSandbox) -> None:

@@ -254,6 +254,8 @@ def _check_hashable(trees: list[object]) -> None:
 
 
 def _fields_out(value: dict[str, object], depth: int, step: str) -> dict[str, object]:
+    if type(value) is dict and is_flat(value.values()):
+        return value
     out: dict[str, object] = {}
     key: object = None
     try:
