@@ -20,9 +20,10 @@ from codeact.grant import Deadline
 from codeact.limits import Limits
 from codeact.pending import NOTHING, Arguments, Pending
 from codeact.portal import Portal
+from codeact.renderings import digest_of
 from codeact.result import DIGITS, Call, State
 from codeact.tools import BadArguments, Tool, Toolset
-from codeact.values import Uncrossable, digest_of, from_host
+from codeact.values import Uncrossable, from_host
 from codeact.work import Work, told
 from codeact.workers import workers
 from wasm_runtime.guest.names import shortened, unknown_tool

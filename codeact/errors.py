@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
 from codeact.engines import Fault, Frame, Kind
+from codeact.renderings import printable
 from codeact.result import Error
 from codeact.source import Line, Reading
-from codeact.values import printable
 
 _HINTS: dict[Kind, str] = {
     "fuel": "do less: look for a loop that does not end, or for work that can be done once",

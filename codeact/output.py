@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from codeact.engines import Fault
+from codeact.renderings import printable
 from codeact.result import Truncation
-from codeact.values import printable
 
 
 class Output:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from codeact.engines import Kind
 from codeact.files import File, save
-from codeact.values import jsonable, printable
+from codeact.renderings import jsonable, printable
 
 State = Literal["ok", "failed", "refused", "unfinished"]
 """How a call ended: `ok` gave a value; `failed` raised on the host; `refused` never reached the tool;

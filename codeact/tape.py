@@ -13,7 +13,8 @@ from typing import Literal
 
 from codeact.engines import Answer, Doors, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
-from codeact.values import digest_of, encode
+from codeact.renderings import digest_of
+from codeact.values import encode
 from wasm_runtime.guest.codec import decode
 
 LONGEST = 1_000_000

@@ -9,8 +9,6 @@ and Enums.
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
@@ -26,11 +24,11 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from wasm_runtime.guest.bounds import bits, distinct
-from wasm_runtime.guest.codec import TOO_DEEP, UNHASHABLE, Uncrossable, encode, encode_call, is_flat, refusal, shown
+from wasm_runtime.guest.codec import TOO_DEEP, UNHASHABLE, Uncrossable, encode, is_flat, refusal, shown
 from wasm_runtime.guest.records import Member, Record, ShadowingRecord, record
 from wasm_runtime.guest.tables import FEWEST, is_simple
 
-__all__ = ["NODE", "Member", "Record", "Uncrossable", "encode", "from_guest", "from_host", "jsonable", "printable"]
+__all__ = ["NODE", "Member", "Record", "Uncrossable", "encode", "from_guest", "from_host"]
 
 NODE = 8
 """Bytes that any value counts for, beside its own content."""
@@ -427,57 +425,3 @@ _SHORT = 40
 def _are_short(numbers: Iterable[object]) -> bool:
     texts = [*map(str, numbers)]
     return max(map(len, texts)) <= _SHORT and "E" not in "".join(texts)
-
-
-def digest_of(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str:
-    """The SHA-256 of a call's arguments as they are encoded, hexadecimal.
-
-    Args:
-        args: positional arguments, plain values.
-        kwargs: keyword arguments, plain values.
-        depth: how many levels of nesting one of them may have.
-    """
-    return hashlib.sha256(encode_call(args, kwargs, depth + 1).encode()).hexdigest()
-
-
-def printable(text: str) -> str:
-    """The text with lone surrogates, which nothing but Python can hold, as escapes."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
-
-
-_DECIMAL_BITS = 14_000
-"""Bits of an integer that is sure to have fewer digits than `sys.get_int_max_str_digits()` by default."""
-
-
-def jsonable(value: object) -> object:
-    """A plain value as what JSON can hold, for logs and APIs; nothing reads it back.
-
-    Times become ISO 8601 text, Decimals text, bytes base64, sets and tuples lists, keys that are no text
-    their `str`, and integers of thousands of digits hexadecimal text, because the interpreter refuses to
-    write them out in decimal.
-    """
-    match value:
-        case None | bool() | str():
-            return value
-        case int():
-            return value if value.bit_length() <= _DECIMAL_BITS else hex(value)
-        case float():
-            return value if value - value == 0 else str(value)
-        case dict():
-            return {
-                key if isinstance(key, str) else str(jsonable(key)): jsonable(item) for key, item in dict.items(value)
-            }
-        case list() | tuple():
-            return [jsonable(item) for item in value]
-        case set() | frozenset():
-            return sorted(map(jsonable, value), key=str)
-        case bytes():
-            return b64encode(value).decode()
-        case datetime() | date() | time():
-            return value.isoformat()
-        case timedelta():
-            return value.total_seconds()
-        case Fraction():
-            return f"{jsonable(value.numerator)}/{jsonable(value.denominator)}"
-        case _:
-            return str(value)

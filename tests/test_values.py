@@ -24,8 +24,9 @@ from typing_extensions import TypedDict
 
 from codeact import Limits, Sandbox
 from codeact.engines.room import bounded
+from codeact.renderings import jsonable
 from codeact.testing.equality import same
-from codeact.values import Record, Uncrossable, from_guest, from_host, jsonable
+from codeact.values import Record, Uncrossable, from_guest, from_host
 from tests import tools
 from tests.conftest import MakeSandbox
 from wasm_runtime.guest.codec import decode, encode

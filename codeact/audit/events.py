@@ -15,8 +15,8 @@ from codeact.engines import Answer, Fault, Refusal, Reply
 from codeact.files import digest_of as digest_of_bytes
 from codeact.limits import DEEPEST
 from codeact.pending import NOTHING, Arguments
+from codeact.renderings import digest_of, jsonable
 from codeact.result import DIGITS, Call, Result
-from codeact.values import digest_of, jsonable
 
 log = logging.getLogger("codeact")
 

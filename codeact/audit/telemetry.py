@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from codeact.audit import Event
-from codeact.values import printable
+from codeact.renderings import printable
 
 try:
     from opentelemetry import trace

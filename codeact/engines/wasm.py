@@ -18,7 +18,7 @@ from codeact.engines import Doors, EngineUnavailable, Face, Fault, Frame, Kind, 
 from codeact.engines.room import HEADER, Room, bounded
 from codeact.limits import FUEL, Limits
 from codeact.values import Uncrossable
-from wasm_runtime.guest.codec import number_reader
+from wasm_runtime.guest.jsontext import number_reader
 from wasm_runtime.guest.names import SHOWN
 from wasm_runtime.guest.parcel import pack, unpack
 

@@ -16,8 +16,9 @@ from codeact.engines.wasm import _REPORTED, WasmInstance
 from codeact.grant import Deadline
 from codeact.output import Output
 from codeact.portal import Portal, own_loop
+from codeact.renderings import digest_of, jsonable
 from codeact.testing.equality import same
-from codeact.values import Uncrossable, digest_of, encode, from_guest, jsonable
+from codeact.values import Uncrossable, encode, from_guest
 from wasm_runtime.guest.codec import decode
 from wasm_runtime.guest.parcel import unpack
 

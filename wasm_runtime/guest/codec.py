@@ -6,8 +6,6 @@ which names its row in the table. Anything not in the table cannot cross, and th
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -18,6 +16,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from .bounds import DIGITS, INT_BITS, KEY_BITS, LARGE_KEY, bits, distinct
+from .jsontext import reader, text_of
 from .records import Member, Record, ShadowingRecord, record
 from .unawaited import UnawaitedCall
 
@@ -110,35 +109,6 @@ def trees(values: Iterable[object], depth: int) -> list[object]:
         Uncrossable: see `encode`.
     """
     return _items_out(iter(values), depth)
-
-
-def text_of(tree: object) -> str:
-    """The JSON of a tree that holds nothing else than JSON does."""
-    text = _written(tree)
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:  # lone surrogates: only escapes can carry them
-            text = _escaped(tree)
-    return text
-
-
-def writer(*, ascii_only: bool) -> Callable[[object], str]:
-    """What writes JSON of plain trees. It is made once: to make it costs more than to write a small value.
-
-    Args:
-        ascii_only: whether everything else is escaped.
-    """
-    made = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # the stubs leave it out
-    if made is None:  # an interpreter without it in C
-        return json.JSONEncoder(ensure_ascii=ascii_only, separators=(",", ":")).encode
-    text = json.encoder.encode_basestring_ascii if ascii_only else json.encoder.encode_basestring
-    # No circles are looked for, because a tree was just made; and nothing in it is foreign.
-    parts = made(None, None, text, None, ":", ",", False, False, True)
-    return lambda tree: "".join(parts(tree, 0))
-
-
-_written, _escaped = writer(ascii_only=False), writer(ascii_only=True)
 
 
 _PLAIN = frozenset({str, float, bool, type(None)})
@@ -370,7 +340,7 @@ def decode(text: str) -> object:
             deeper than the interpreter can follow.
     """
     try:
-        value, end = _reader(is_marked(text))(text, 0)
+        value, end = reader(_object_in if is_marked(text) else None)(text, 0)
     except StopIteration:
         msg = "no JSON"
         raise ValueError(msg) from None
@@ -392,40 +362,6 @@ def is_marked(text: str) -> bool:
 
 
 _QUOTED = f'"{MARK}"'
-
-Reader = Callable[[str, int], tuple[object, int]]
-"""Reads the JSON at a place of a text: its value, and where it ends. StopIteration where there is none."""
-
-
-def _reader(marked: bool) -> Reader:
-    numbers = number_reader()
-    reader = _readers.get((marked, numbers))
-    if reader is None:
-        # Each NaN is an object of its own: as keys they would otherwise be one.
-        hook = _object_in if marked else None
-        decoder = json.JSONDecoder(object_hook=hook, parse_constant=float, parse_int=numbers)
-        reader = _readers[marked, numbers] = decoder.scan_once  # type: ignore[attr-defined]  # the stubs leave it out
-    return reader
-
-
-_readers: dict[object, Reader] = {}
-"""Made once each, because making one costs more than reading a small text."""
-
-
-def number_reader() -> Callable[[str], int] | None:
-    """What JSON's integers are to be read with: they are short, which the interpreter sees to where it was left to."""
-    return None if 0 < sys.get_int_max_str_digits() <= _MOST_DIGITS else _native
-
-
-def _native(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
-        msg = "a number that is too long"
-        raise ValueError(msg)
-    return int(digits)
-
-
-_MOST_DIGITS = 10_000
-"""Digits that are read in no time."""
 
 
 def _object_in(found: dict[str, object]) -> object:

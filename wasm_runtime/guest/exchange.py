@@ -7,13 +7,12 @@ after another line break, a parcel where there is one.
 from __future__ import annotations
 
 import builtins
-import json
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NotRequired, TypedDict
 
-from . import advice, codec, console, entropy, faults, files, interpreter, loop, parcel, scene, system, tools
+from . import advice, codec, console, entropy, faults, files, interpreter, jsontext, loop, parcel, scene, system, tools
 
 
 class Opening(TypedDict):
@@ -55,8 +54,8 @@ class Request(TypedDict):
 
 
 # `loads` would look for white space around the text, with an expression that fresh worlds have to warm up.
-_read = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # the stubs leave it out
-_write = codec.writer(ascii_only=True)
+_read = jsontext.reader()
+_write = jsontext.writer(ascii_only=True)
 
 
 def run(text: str) -> str:

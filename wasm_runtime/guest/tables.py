@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from . import codec
+from .jsontext import text_of
 from .records import Record, ShadowingRecord, record
 
 FEWEST = 8
@@ -40,7 +41,7 @@ def written(value: object, depth: int) -> str | None:
         columns = [_column(column, depth - 2) for column in zip(*rows, strict=True)]
     except codec.Uncrossable:  # whoever writes it record by record says where
         return None
-    return codec.text_of([names, columns])
+    return text_of([names, columns])
 
 
 def read(text: str) -> list[Record]:

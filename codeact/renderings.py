@@ -1,0 +1,64 @@
+"""Plain values as others see them: as a digest, as text that any stream takes, and as what JSON can hold."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from datetime import date, datetime, time, timedelta
+from fractions import Fraction
+
+from wasm_runtime.guest.codec import encode_call
+
+
+def digest_of(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str:
+    """The SHA-256 of a call's arguments as they are encoded, hexadecimal.
+
+    Args:
+        args: positional arguments, plain values.
+        kwargs: keyword arguments, plain values.
+        depth: how many levels of nesting one of them may have.
+    """
+    return hashlib.sha256(encode_call(args, kwargs, depth + 1).encode()).hexdigest()
+
+
+def printable(text: str) -> str:
+    """The text with lone surrogates, which nothing but Python can hold, as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+_DECIMAL_BITS = 14_000
+"""Bits of an integer that is sure to have fewer digits than `sys.get_int_max_str_digits()` by default."""
+
+
+def jsonable(value: object) -> object:
+    """A plain value as what JSON can hold, for logs and APIs; nothing reads it back.
+
+    Times become ISO 8601 text, Decimals text, bytes base64, sets and tuples lists, keys that are no text
+    their `str`, and integers of thousands of digits hexadecimal text, because the interpreter refuses to
+    write them out in decimal.
+    """
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return value if value.bit_length() <= _DECIMAL_BITS else hex(value)
+        case float():
+            return value if value - value == 0 else str(value)
+        case dict():
+            return {
+                key if isinstance(key, str) else str(jsonable(key)): jsonable(item) for key, item in dict.items(value)
+            }
+        case list() | tuple():
+            return [jsonable(item) for item in value]
+        case set() | frozenset():
+            return sorted(map(jsonable, value), key=str)
+        case bytes():
+            return b64encode(value).decode()
+        case datetime() | date() | time():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case Fraction():
+            return f"{jsonable(value.numerator)}/{jsonable(value.denominator)}"
+        case _:
+            return str(value)
