@@ -7,12 +7,16 @@ import struct
 from pathlib import Path
 
 import pytest
-from wasmtime import wat2wasm
+from wasmtime import WasmtimeError, wat2wasm
 
 from wasm_runtime.fusion import binary, fused
+from wasm_runtime.fusion.assembly import assembled
 from wasm_runtime.fusion.binary import Reader
+from wasm_runtime.fusion.component import Component
 from wasm_runtime.fusion.image import image, settled
+from wasm_runtime.fusion.linking import linked
 from wasm_runtime.fusion.module import Module, Sort
+from wasm_runtime.fusion.rehearsal import written
 from wasm_runtime.instance import Instance
 from wasm_runtime.machine import Machine
 
@@ -171,9 +175,9 @@ def modules(binary: bytes) -> list[Module]:
 
 def test_only_what_can_be_reached_is_there_and_constants_are_none_of_its_globals() -> None:
     main, binding = modules(fused(component()))
-    # realloc, after, line, run; switch, double; sub; the way to a late door; the size of the memory
-    assert len(main.bodies) == 9
-    assert len(main.globals) == 2, "the stack and the heap are set, nothing else is"
+    # realloc and what comes before it, after, line, run; switch, double; sub; the way to a late door; the size of the memory
+    assert len(main.bodies) == 10
+    assert len(main.globals) == 3, "the stack, the heap and the first call are set, nothing else is"
     assert [wanted.name for wanted in main.imports[Sort.FUNCTION]] == ["now"]
     assert not binding.bodies
 
@@ -249,3 +253,42 @@ def test_a_note_of_what_is_no_object_is_refused() -> None:
 def unpacked(data: bytes) -> bytes:
     """The memory that a data section makes."""
     return bytes(image(data))
+
+
+def test_an_instance_writes_first_to_what_it_is_told_and_nothing_is_different(tmp_path: Path) -> None:
+    path = tmp_path / "small.wasm"
+    parsed = Component(component())
+    plain, writing = linked(parsed), linked(parsed, [0, 1024, 4096, 65535])
+    assert len(writing.binary) > len(plain.binary)
+    path.write_bytes(assembled(parsed, writing))
+    desk = Desk()
+    instance = Instance(Machine(path), memory=1 << 20)
+    assert [instance.run(text, desk, 100_000) for text in ("a", "b")] == ["a|a", "b|b"]
+    assert desk.lines == [42 + 10 + 5 + 2 + 2048 + 1_000_000] * 2
+    instance.close()
+
+
+WRITER = """
+(module
+  (import "" "now" (func $now (result i64)))
+  (memory (export "memory") 2)
+  (data (i32.const 9000) "abc")
+  (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 8192))
+  (func (export "run") (param i32 i32) (result i32)
+    (i32.store (i32.const 20000) (i32.load (local.get 0)))
+    (i32.store (i32.const 30000) (i32.wrap_i64 (call $now)))
+    (i32.store8 (i32.const 9000) (i32.const 97))
+    (drop (memory.grow (i32.const 1)))
+    (i32.store (i32.const 131072) (i32.const 7))
+    (i32.const 0)))
+"""
+
+
+def test_what_a_guest_writes_to_is_found_by_letting_it() -> None:
+    # The request itself is at 8192. At 30000 and 9000 there is afterwards what was there before.
+    assert written(bytes(wat2wasm(WRITER)), "hello") == [8192, 16384, 131072]
+
+
+def test_a_guest_that_comes_to_a_door_cannot_be_made_ready() -> None:
+    with pytest.raises(WasmtimeError):
+        fused(component(), "a rehearsal that calls a tool")

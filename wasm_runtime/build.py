@@ -92,9 +92,10 @@ def _fused(component: bytes) -> bytes:
     sys.path.insert(0, str(HERE.parent))
     try:
         fused = importlib.import_module("wasm_runtime.fusion").fused
+        rehearsal = importlib.import_module("wasm_runtime").REHEARSAL
     finally:
         sys.path.remove(str(HERE.parent))
-    made: bytes = fused(component)
+    made: bytes = fused(component, rehearsal)
     return made
 
 

@@ -11,6 +11,7 @@ from typing import Literal, NoReturn, cast
 from wasmtime import Store, WasmtimeError
 from wasmtime import _ffi as ffi
 
+from wasm_runtime import REHEARSAL
 from wasm_runtime.doors import STOPPED, Host, at_tick, nothing, put, read, room
 from wasm_runtime.machine import Machine
 
@@ -57,7 +58,6 @@ class _Nobody:
 
 
 _NOBODY = cast("Host", _Nobody())
-_REHEARSAL = '{"rehearsal": "1+1"}'
 _TO_REHEARSE = 1_000_000_000
 """Units of fuel for a rehearsal; it takes half a million."""
 
@@ -137,7 +137,7 @@ class Instance:
         Raises:
             Trap: it could not.
         """
-        self.run(_REHEARSAL, _NOBODY, _TO_REHEARSE)
+        self.run(REHEARSAL, _NOBODY, _TO_REHEARSE)
 
     @contextlib.contextmanager
     def _entered(self, host: Host | None) -> Iterator[None]:

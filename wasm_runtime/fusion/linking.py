@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -36,15 +36,19 @@ class Linked:
     first: int
 
 
-def linked(component: Component) -> Linked:
+def linked(component: Component, written: Sequence[int] = ()) -> Linked:
     """Make one module of all.
+
+    Args:
+        component: what has them.
+        written: addresses in its memory that an instance writes to, as they are, at its first step.
 
     Raises:
         ValueError: something is not known here; the message says what.
     """
     linking = _Linking(component)
     linking.walk()
-    return linking.made()
+    return linking.made(written)
 
 
 class _Linking:
@@ -130,8 +134,8 @@ class _Linking:
                     elif piece.kind is Kind.SET:
                         self._set.add(self._global(place.module, piece.index))
 
-    def made(self) -> Linked:
-        """The module, once it is known what is in it."""
+    def made(self, written: Sequence[int]) -> Linked:
+        """The module, once it is known what is in it; see `linked`."""
         names = {index: name for name, index in self._component.doors.items()}
         doors = sorted(self._doors, key=lambda door: door.function)
         direct = {names[door.function]: door for door in doors if not door.options}
@@ -145,16 +149,19 @@ class _Linking:
             *(self._through_table(self._doors[door], first + slot) for slot, (door, _) in enumerate(late.values())),
             *(self._emitted(place) for place in places),
             _SIZE_OF_MEMORY,
+            self._begun(written),
         ]
         types = [
             *(self._type(kind) for _, kind in late.values()),
             *(self._type(_kind(place)) for place in places),
             self._type(_GIVES_NUMBER),
+            self._type(_REALLOC),
         ]
         imports = [name("") + name(door) + b"\x00" + self._type(self._doors[found]) for door, found in direct.items()]
         exports = [
-            *(name(export) + b"\x00" + number(self._indices[place]) for export, place in self._exported.items()),
-            name(SIZE) + b"\x00" + number(len(direct) + len(bodies) - 1),
+            *(name(export) + b"\x00" + number(self._indices[self._exported[export]]) for export in (ENTRY, POST)),
+            name(SIZE) + b"\x00" + number(len(direct) + len(bodies) - 2),
+            name(REALLOC) + b"\x00" + number(len(direct) + len(bodies) - 1),
             name(TABLE) + b"\x01\x00",
             name(MEMORY) + b"\x02\x00",
         ]
@@ -163,7 +170,7 @@ class _Linking:
             msg = "a core module without a memory of its own has data"
             raise ValueError(msg)
         size = number(first + len(late))
-        globals_ = (_global(place) for place in self._globals)
+        globals_ = [*(_global(place) for place in self._globals), _BEGUN]
         binary = [
             b"\x00asm\x01\x00\x00\x00",
             section(1, vector(self._types)),
@@ -187,6 +194,15 @@ class _Linking:
         reader = Reader(kind, 1)
         arguments = b"".join(b"\x20" + number(index) for index in range(reader.number()))
         return b"\x00" + arguments + b"\x41" + signed(slot) + b"\x11" + self._type(kind) + b"\x00\x0b"
+
+    def _begun(self, written: Sequence[int]) -> bytes:
+        """`REALLOC`, which a host calls first of all, and which then writes to some places what is there."""
+        begun = number(len(self._globals))
+        # Adding nothing at once: a load before a store would read the page first.
+        places = b"".join(b"\x41" + signed(place) + b"\x41\x00" + _ADD_AT_ONCE + b"\x1a" for place in written)
+        once = b"\x23" + begun + b"\x45\x04\x40" + b"\x41\x01\x24" + begun + places + b"\x0b"
+        arguments = b"\x20\x00\x20\x01\x20\x02\x20\x03"
+        return b"\x00" + once + arguments + b"\x10" + number(self._indices[self._exported[REALLOC]]) + b"\x0b"
 
     def _emitted(self, place: Place) -> bytes:
         return b"".join(
@@ -232,6 +248,11 @@ class _Linking:
 _I32 = 0x7F
 _GIVES_NUMBER = b"\x60\x00\x01\x7f"
 _SIZE_OF_MEMORY = b"\x00\x3f\x00\x0b"
+_REALLOC = b"\x60\x04\x7f\x7f\x7f\x7f\x01\x7f"
+_ADD_AT_ONCE = b"\xfe\x20\x00\x00"
+"""`i32.atomic.rmw8.add_u`"""
+_BEGUN = Global(type=b"\x7f\x01", start=b"\x41\x00")
+"""Whether `REALLOC` has been called."""
 
 
 def _body(place: Place) -> bytes:
