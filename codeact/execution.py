@@ -335,7 +335,8 @@ class Execution:
             outcome = self._refused(reading)
             if outcome is None:
                 before, self._begun = self._begun, True
-                program = Program(reading.text, number, files, frozenset(inputs), last=self._place is None)
+                part = self._grant.shelf.of(self._trail.tenant)
+                program = Program(reading.text, number, files, frozenset(inputs), self._place is None, part)
                 outcome = instance.run(program, doors)
                 self._begun = before or outcome.begun
             fuel += outcome.fuel

@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from codeact.engines.shelf import Part
 from codeact.limits import Limits
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ class Program:
         fixed: the paths of those that it can read and not change.
         last: whether nothing else will be run in this world, but for another reading of the same text where that is no
             Python. An engine may destroy it early.
+        shelf: where an engine may keep what it makes of texts, for the same tenant of the same sandbox; None where
+            nothing is kept.
     """
 
     source: str
@@ -138,6 +141,7 @@ class Program:
     files: Mapping[str, bytes] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()
     last: bool = False
+    shelf: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)

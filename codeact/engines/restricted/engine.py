@@ -115,7 +115,7 @@ class RestrictedInstance:
         decimal.setcontext(world.decimals)
         if program.files or world.made_files is not None:
             world.files.workspace.begin(program.files, program.fixed)
-        compiled = self._compile(program.source, name)
+        compiled = self._compiled(program, name)
         if isinstance(compiled, Fault):
             return Outcome(fault=compiled)
         for code in (compiled.body, compiled.tail):
@@ -155,6 +155,23 @@ class RestrictedInstance:
         unbound = tuple(name for name in before if name not in world.globals and name[:1] not in "_.")
         unawaited = tuple(world.ledger.close())
         return Outcome(value, fault, finished, bound, unbound, exit_code, world.meter.fuel, unawaited=unawaited)
+
+    def _compiled(self, program: Program, name: str) -> Compiled | Fault:
+        """What a text is compiled to, from the shelf where it is there.
+
+        It depends on the text, on what its file is called, and on the names that earlier programs have bound.
+        """
+        shelf = program.shelf
+        if shelf is None:
+            return self._compile(program.source, name)
+        where = name, frozenset(bound for bound in self._world.globals if type(bound) is str)
+        found: Compiled | None = shelf.find(program.source, where)
+        if found is not None:
+            return found
+        made = self._compile(program.source, name)
+        if isinstance(made, Compiled):
+            shelf.keep(program.source, where, made)
+        return made
 
     def _compile(self, source: str, name: str) -> Compiled | Fault:
         """Judge and compile a text.
