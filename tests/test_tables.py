@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeact import values as values_module
 from codeact.testing.equality import same
 from codeact.values import Uncrossable, from_guest, from_host
 from tests.conftest import MakeSandbox
@@ -144,3 +145,21 @@ def test_limits_hold_for_what_is_copied_by_column(make: MakeSandbox) -> None:
     sandbox = make([long, nested], value_bytes=50_000, value_depth=10)
     assert "value_bytes=50,000" in str(sandbox.run("tools.long()").error)
     assert "value_depth=10" in str(sandbox.run("tools.nested()").error)
+
+
+def test_what_cannot_cross_is_found_in_time_however_deep_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied = 0
+    copy = values_module._Copy.copy
+
+    def counted(self: values_module._Copy, value: object, depth: int) -> object:
+        nonlocal copied
+        copied += 1
+        return copy(self, value, depth)
+
+    monkeypatch.setattr(values_module._Copy, "copy", counted)
+    value: object = object()
+    for _ in range(60):
+        value = [{"x": value}, *[{"x": 0}] * 7]
+    with pytest.raises(Uncrossable, match=r"value\[0\]\['x'\]\[0\]"):
+        from_guest(value, depth=200, size=10**7)
+    assert copied < 2000

@@ -23,6 +23,9 @@ ENCODED = 3
 MANY = 10_000
 """Separators below which nobody looks whether they stand inside strings."""
 
+SMALL = 4000
+"""Characters of a text below which no value in it counts for more than NODE bytes a character."""
+
 TOGETHER = 1_000_000
 """Characters of answers that cross together; the guest has to hold them all."""
 
@@ -200,9 +203,10 @@ def bounded(text: str, limits: Limits, levels: int = 0) -> object:
     if size > ENCODED * limits.value_bytes or (_WEIGHT * size > most and _parts(text) > most):
         msg = f"larger than the limit value_bytes={limits.value_bytes:,}"
         raise Uncrossable(msg)
-    if NODE * size <= limits.value_bytes and not is_marked(text) and _depth(text) <= limits.value_depth + levels:
+    depth = limits.value_depth + levels
+    if size <= min(SMALL, most) and not is_marked(text) and _depth(text) <= depth:
         return decode(text)  # JSON's own types, within all limits: a copy would be the same
-    return from_guest(decode(text), depth=limits.value_depth + levels, size=limits.value_bytes)
+    return from_guest(decode(text), depth=depth, size=limits.value_bytes)
 
 
 def _depth(text: str) -> int:
