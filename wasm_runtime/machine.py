@@ -219,7 +219,7 @@ class _Progress(AbstractContextManager[None]):
         while True:
             over = self._done.wait(0.25)
             seconds = time.monotonic() - began
-            sys.stderr.write(f"\rcodeact: {self._what} … {seconds:4.1f} s (7 to 20 s on two cores)")
+            sys.stderr.write(f"\rcodeact: {self._what} … {seconds:4.1f} s (5 to 20 s on two cores)")
             if over:
                 sys.stderr.write("\n")
                 return
