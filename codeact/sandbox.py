@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codeact.policy import Policy
 
 MOST_READY = 1000
-"""Worlds that a sandbox may keep ready: a gigabyte of them."""
+"""Worlds that a sandbox may keep ready: half a gigabyte of them."""
 
 MOST_WORKERS = 256
 """Processes that a sandbox may have: a mistake in a number should not start thousands."""
@@ -74,7 +74,7 @@ class Sandbox:
                 Tools stay in this one. They are started with the first run, and end with `close`, with the sandbox,
                 or with this process. A run that finds all of them busy waits, at most for as long as it may take.
             ready: for `wasm`, worlds that are made on other threads before they are asked for, so that a run or a
-                session begins in half the time. Each takes about a megabyte of memory, and for each one taken another
+                session begins in 60 % of the time. Each takes about half a megabyte of memory, and for each one taken another
                 one is made, on another core where there is one.
 
         Raises:
@@ -187,8 +187,8 @@ class Sandbox:
     def close(self) -> None:
         """End its workers, and with them what runs there and the worlds of its sessions. Harmless when called twice.
 
-        What is run in it later fails, with an error of kind `host`. Worlds that were made ready are destroyed, and no
-        more are made ready. A sandbox with neither has nothing to end.
+        What is run later in a sandbox with workers fails, with an error of kind `host`. Worlds that were made ready are
+        destroyed, and no more are made ready: later runs make their own. A sandbox with neither has nothing to end.
         """
         self._end()
 
