@@ -83,3 +83,12 @@ def test_a_shelf_holds_so_many_and_the_one_unused_for_longest_goes() -> None:
     assert (part.find("0"), part.find("1"), part.find("more")) == (0, None, "more")
     part.keep("x" * (shelf.LONGEST + 1), None, "long")
     assert part.find("x" * (shelf.LONGEST + 1)) is None
+
+
+def test_a_world_with_long_names_leaves_nothing_on_the_shelf() -> None:
+    sandbox = Sandbox(engine="restricted")
+    with sandbox.session() as session:
+        assert session.run(f"exec('{'x' * (shelf.LONGEST + 1)} = 1')").ok
+        assert session.run("1 + 1").value == 2
+    kept = sandbox._grant.shelf._kept
+    assert all(sum(map(len, names)) < shelf.LONGEST for *_, (_, names) in kept)

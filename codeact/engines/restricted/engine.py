@@ -24,6 +24,7 @@ from codeact.engines.restricted.rewriter import Violation
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.spare import LARGE, give_back
 from codeact.engines.restricted.world import World
+from codeact.engines.shelf import LONGEST
 from codeact.limits import FUEL, Limits
 from codeact.values import Uncrossable, from_guest
 from codeact.workers import workers
@@ -162,9 +163,10 @@ class RestrictedInstance:
         It depends on the text, on what its file is called, and on the names that earlier programs have bound.
         """
         shelf = program.shelf
-        if shelf is None:
+        names = frozenset(bound for bound in self._world.globals if type(bound) is str)
+        if shelf is None or sum(map(len, names)) > LONGEST:  # they would be kept as long as the program
             return self._compile(program.source, name)
-        where = name, frozenset(bound for bound in self._world.globals if type(bound) is str)
+        where = name, names
         found: Compiled | None = shelf.find(program.source, where)
         if found is not None:
             return found
