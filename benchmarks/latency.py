@@ -22,6 +22,10 @@ CASES = (
         Task("fresh", tools="five"), wasm=1.3, restricted=0.08,
     ),
     _whole(
+        "1+1 in a text that is new", "the same, followed by a comment that is another one each time", 500,
+        Task("new", tools="five"), wasm=1.3, restricted=0.08,
+    ),
+    _whole(
         "1+1, from a world made ready", "the same, when there are worlds that were made ready (ready=4)", 200,
         Task("ready", tools="five"), wasm=0.8,
     ),

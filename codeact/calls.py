@@ -202,7 +202,7 @@ class Door:
         stop = self.interrupted()
         if stop is not None:
             return Stop(stop)
-        known = NOTHING if self._trail.audit is None else events.arguments(self._trail, said)
+        known = events.arguments(self._trail, said)
         with self._lock:
             if self.stop is not None:
                 return Stop(self.stop)
@@ -226,8 +226,7 @@ class Door:
         return self._settle(call, *self._outcome(call, work, lambda: self._perform(call, work)))
 
     def _settle(self, call: Pending, state: State, reply: Reply) -> Reply:
-        # A large one takes its time, and nobody has to wait for that.
-        answer = NOTHING if self._trail.audit is None else events.answer(self._trail, reply)
+        answer = events.answer(self._trail, reply)  # a large one takes its time, and nobody has to wait for that
         with self._telling:
             with self._lock:
                 self._submitted.pop(call.seq, None)

@@ -15,7 +15,6 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from functools import partial
 from operator import attrgetter
 from types import MemberDescriptorType
 from typing import Any, cast
@@ -56,9 +55,7 @@ def from_guest(value: object, *, depth: int, size: int) -> object:
     Raises:
         Uncrossable: with the path to the part that cannot cross.
     """
-    if type(value) is not str and size >= LEAST and is_flat((value,)):
-        return value
-    return _copied(value, partial(_Copy, size, depth, _foreign_guest, _strict_zone))
+    return _copied(value, depth, size, _foreign_guest, _strict_zone)
 
 
 def from_host(value: object, *, depth: int, size: int) -> object:
@@ -71,19 +68,17 @@ def from_host(value: object, *, depth: int, size: int) -> object:
     Raises:
         Uncrossable: with the path to the part that cannot cross.
     """
+    return _copied(value, depth, size, _foreign_host, _fixed_zone)
+
+
+def _copied(value: object, depth: int, size: int, foreign: Foreign, zone: Zone) -> object:
+    """The copy. What fails in columns is copied again one by one, which shows where it fails."""
     if type(value) is not str and size >= LEAST and is_flat((value,)):
         return value
-    return _copied(value, partial(_Copy, size, depth, _foreign_host, _fixed_zone))
-
-
-def _copied(value: object, begin: Callable[[bool], _Copy]) -> object:
-    """The copy. What fails in columns is copied again one by one, which shows where it fails."""
     try:
-        copy = begin(True)
-        return copy.copy(value, copy.depth)
+        return _Copy(size, depth, foreign, zone, by_column=True).copy(value, depth)
     except (Uncrossable, AttributeError):
-        copy = begin(False)
-        return copy.copy(value, copy.depth)
+        return _Copy(size, depth, foreign, zone, by_column=False).copy(value, depth)
 
 
 Foreign = Callable[["_Copy", Any, int], object]
@@ -95,7 +90,7 @@ class _Copy:
 
     __slots__ = ("_by_column", "_foreign", "depth", "left", "size", "zone")
 
-    def __init__(self, size: int, depth: int, foreign: Foreign, zone: Zone, by_column: bool) -> None:
+    def __init__(self, size: int, depth: int, foreign: Foreign, zone: Zone, *, by_column: bool) -> None:
         self.zone = zone
         self.size = size
         self.depth = depth

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from wasm_runtime.fusion.image import image, settled
 from wasm_runtime.fusion.linking import linked
 from wasm_runtime.fusion.module import Module, Sort
 from wasm_runtime.fusion.rehearsal import written
+from wasm_runtime.guest.snapshot import mark
 from wasm_runtime.instance import Instance
 from wasm_runtime.machine import Machine
 
@@ -207,6 +207,19 @@ def test_a_component_without_the_entry_is_refused() -> None:
         fused(bytes(wat2wasm("(component)")))
 
 
+def test_blocks_keep_their_types_however_many_there_are(tmp_path: Path) -> None:
+    kinds = [[("i32", "i64")[number >> bit & 1] for bit in range(8)] for number in range(200)]
+    blocks = [
+        f"(block (result {' '.join(kind)}) {' '.join(f'({one}.const 1)' for one in kind)}) {'(drop) ' * len(kind)}"
+        for kind in kinds
+    ]
+    path = tmp_path / "many.wasm"
+    path.write_bytes(fused(component(later=" ".join(blocks), extra="(elem (i32.const 6) func $forgotten)")))
+    instance = Instance(Machine(path), memory=1 << 20)
+    assert instance.run("a", Desk(), 100_000) == "a|a"
+    instance.close()
+
+
 def memory(*counts: int) -> bytes:
     """A memory with objects of these reference counts, a list of them, and the note of that list."""
     objects = b"".join(struct.pack("<iI", count, 0xDEAD) for count in counts)
@@ -215,7 +228,7 @@ def memory(*counts: int) -> bytes:
     return bytes(8) + objects + items + listed + MARK + struct.pack("<II", 8 + len(objects) + len(items), len(counts))
 
 
-MARK = hashlib.sha256(b"codeact: what lasts").digest()
+MARK = mark()
 
 
 def section(*parts: tuple[int, bytes]) -> bytes:

@@ -124,7 +124,8 @@ def _tzdata() -> Path:
 def digest() -> str:
     """What the component depends on, as one hexadecimal number."""
     found = hashlib.sha256()
-    sources = [HERE / "world.wit", HERE / "build.py", *(HERE / "fusion").glob("*.py"), *(HERE / "guest").rglob("*.py")]
+    alone = (HERE / name for name in ("world.wit", "build.py", "__init__.py"))
+    sources = [*alone, *(HERE / "fusion").glob("*.py"), *(HERE / "guest").rglob("*.py")]
     for path in sorted(sources):
         found.update(f"{path.relative_to(HERE).as_posix()}\n".encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())

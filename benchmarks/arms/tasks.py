@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchmarks.arms import Arm, CannotError, Prepared, Run, Tools, WrongAnswerError
 from benchmarks.arms.processes import private
 
-Kind = Literal["fresh", "turn", "ready", "idle", "used", "rate"]
+Kind = Literal["fresh", "new", "turn", "ready", "idle", "used", "rate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,8 @@ class Task:
     """One thing to do again and again.
 
     Attributes:
-        kind: `fresh` times a run in a world of its own, `turn` one more run in a session, `ready` a run in a world
-            that was made ready before, all in seconds; `idle`
+        kind: `fresh` times a run in a world of its own, `new` the same with a text that nobody has run before, `turn`
+            one more run in a session, `ready` a run in a world that was made ready before, all in seconds; `idle`
             and `used` give the private bytes of a live instance before and after its first program; `rate` gives
             fresh runs per second.
         program: its text.
@@ -47,6 +48,7 @@ class Worker:
         self._made: tuple[Kind, Tools] | None = None
         self._open = ExitStack()
         self._run: Run | None = None
+        self._numbers = itertools.count()
 
     def close(self) -> None:
         """Let go of the world."""
@@ -71,6 +73,9 @@ class Worker:
                 for _ in range(warmup):
                     _right(task, run(task.program))
                 return [_timed(task, run) for _ in range(rounds)]
+            case "new":
+                run = self._runner(task)
+                return [_timed(self._unseen(task), run) for _ in range(warmup + rounds)][warmup:]
             case "ready":
                 self.close()
                 return self._ready(task, rounds, warmup)
@@ -84,9 +89,13 @@ class Worker:
     def _runner(self, task: Task) -> Run:
         if self._run is None or self._made != (task.kind, task.tools):
             self.close()
-            maker = self._arm.fresh if task.kind == "fresh" else self._arm.session
+            maker = self._arm.session if task.kind == "turn" else self._arm.fresh
             self._run, self._made = self._open.enter_context(maker(task.tools)), (task.kind, task.tools)
         return self._run
+
+    def _unseen(self, task: Task) -> Task:
+        """The same in other words: an arm may keep what it has made of a text."""
+        return replace(task, program=f"{task.program}  # {next(self._numbers)}")
 
     def _ready(self, task: Task, rounds: int, warmup: int) -> list[float]:
         if not isinstance(self._arm, Prepared):

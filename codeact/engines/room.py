@@ -225,7 +225,7 @@ def _parts(text: str) -> int:
 
 def _separators(text: str) -> int:
     """A weight for the values in a text: what a parser makes of a list or a dict is several times a number."""
-    return text.count(",") + 2 * text.count(":") + _WEIGHT * (text.count("[") + text.count("{"))
+    return text.count(",") + 2 * text.count(":") + _WEIGHT * _depth(text)
 
 
 _WEIGHT = 4

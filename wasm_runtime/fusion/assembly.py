@@ -31,7 +31,7 @@ def assembled(component: Component, linked: Linked) -> bytes:
     memory, room = b"\x03\x00", b"\x04" + number(realloc)
     options = [b"\x00", memory, room]
     lowered_late = [
-        _lowered(door.function, [b"\x00", memory] + [room] * any(option == _REALLOC for option, _ in door.options))
+        _lowered(door.function, options if _REALLOC in dict(door.options) else options[:-1])
         for door, _ in linked.late.values()
     ]
     doors = len(component.doors)
@@ -41,7 +41,7 @@ def assembled(component: Component, linked: Linked) -> bytes:
             component.head,
             section(1, linked.binary),
             section(1, _binding(linked)),
-            *[section(8, vector(lowered))] * bool(lowered),
+            section(8, vector(lowered)),
             section(2, vector([_bundle(direct, 0, []), _instance(0, 0)])),
             section(6, vector(aliases)),
             section(8, vector(lowered_late)),

@@ -15,6 +15,7 @@ class Kind(Enum):
 
     FUNCTION = "function"
     TYPE = "type"
+    BLOCK = "type of a block"
     GET = "global, to read it"
     SET = "global, to set it"
 
@@ -96,7 +97,7 @@ def _reference(code: int, reader: Reader) -> Reference:
     if code == _SET:
         return Reference(Kind.SET, reader.number(), before)
     if code in _BLOCKS:
-        return Reference(Kind.TYPE, reader.number(), before)
+        return Reference(Kind.BLOCK, reader.signed(), before)
     msg = f"a function has the instruction {code:#x}"
     raise ValueError(msg)
 

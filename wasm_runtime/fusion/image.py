@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import struct
 from collections.abc import Iterator
+
+from wasm_runtime.guest.snapshot import mark
 
 from .binary import Reader, number, signed, vector
 from .module import expression
@@ -58,8 +59,7 @@ def image(data: bytes) -> bytearray:
 
 def _noted(memory: bytearray) -> tuple[int, ...]:
     """Where the objects are that will last. The note is a mark, the place of a list of them, and its length."""
-    mark = hashlib.sha256(b"codeact: what lasts").digest()
-    for found in re.finditer(re.escape(mark), memory):
+    for found in re.finditer(re.escape(mark()), memory):
         place, wanted = struct.unpack("<II", memory[found.end() : found.end() + 8].ljust(8, b"\0"))
         if place + _LIST.size <= len(memory):
             size, items = _LIST.unpack_from(memory, place)

@@ -188,7 +188,10 @@ class _Linking:
         return Linked(b"".join(binary), direct, late, first)
 
     def _type(self, kind: bytes) -> bytes:
-        return number(self._types.setdefault(kind, len(self._types)))
+        return number(self._numbered(kind))
+
+    def _numbered(self, kind: bytes) -> int:
+        return self._types.setdefault(kind, len(self._types))
 
     def _through_table(self, kind: bytes, slot: int) -> bytes:
         reader = Reader(kind, 1)
@@ -217,6 +220,8 @@ class _Linking:
                 return piece.before + number(index) + piece.after
             case Kind.TYPE:
                 return piece.before + self._type(module.types[piece.index]) + piece.after
+            case Kind.BLOCK:  # a signed number, so that it is none of the types of values
+                return piece.before + signed(self._numbered(module.types[piece.index]))
             case Kind.GET | Kind.SET:
                 place = self._global(module, piece.index)
                 index_or_none = self._globals.get(place)

@@ -24,7 +24,7 @@ MARK = "$"
 """The key that makes a JSON object one of ours."""
 
 _NATIVE = 1 << 63
-"""Integers of up to this many bits are JSON numbers; larger ones are hexadecimal, which every interpreter
+"""Integers between this and its negative are JSON numbers; others are hexadecimal, which every interpreter
 reads in linear time and without a limit on the digits."""
 
 
@@ -66,8 +66,6 @@ def encode(value: object, depth: int) -> str:
     Raises:
         Uncrossable: a part of it is not in the table, or it is nested deeper than `depth`.
     """
-    if is_flat((value,)):
-        return text_of(value)
     try:
         tree = _encode(value, depth)
     except Uncrossable as error:

@@ -70,14 +70,20 @@ class _Row:
     Attributes:
         name: what it is called in a text.
         text: how one is written.
+        made: how it is read again.
         fits: whether that says all there is to say of some.
     """
 
     def __init__(
-        self, name: str, text: Callable[..., object], fits: Callable[[Sequence[object]], bool] = lambda _values: True
+        self,
+        name: str,
+        text: Callable[..., str],
+        made: Callable[[str], object],
+        fits: Callable[[Sequence[object]], bool] = lambda _values: True,
     ) -> None:
         self.name = name
         self.text = text
+        self.made = made
         self.fits = fits
 
 
@@ -92,16 +98,10 @@ def _are_simple(moments: Sequence[object]) -> bool:
 
 
 _ROWS: dict[type, _Row] = {
-    Decimal: _Row("decimal", str),
-    datetime: _Row("datetime", datetime.isoformat, _are_simple),
-    date: _Row("date", date.isoformat),
-    UUID: _Row("uuid", str),
+    Decimal: _Row("decimal", str, Decimal),
+    datetime: _Row("datetime", datetime.isoformat, datetime.fromisoformat, _are_simple),
+    date: _Row("date", date.isoformat, date.fromisoformat),
+    UUID: _Row("uuid", str, UUID),
 }
 
-_MADE: dict[str, Callable[[str], object]] = {
-    "decimal": Decimal,
-    "datetime": datetime.fromisoformat,
-    "date": date.fromisoformat,
-    "uuid": UUID,
-}
-"""How each is read again."""
+_MADE = {row.name: row.made for row in _ROWS.values()}
