@@ -335,8 +335,8 @@ class Execution:
             outcome = self._refused(reading)
             if outcome is None:
                 before, self._begun = self._begun, True
-                part = self._grant.shelf.of(self._trail.tenant)
-                program = Program(reading.text, number, files, frozenset(inputs), self._place is None, part)
+                cache = self._grant.code.of(self._trail.tenant)
+                program = Program(reading.text, number, files, frozenset(inputs), self._place is None, cache)
                 outcome = instance.run(program, doors)
                 self._begun = before or outcome.begun
             fuel += outcome.fuel

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from codeact.audit import SILENT, Audit, Trail
 from codeact.engines import Doors, Engine, Face, Instance
-from codeact.engines.shelf import Shelf
+from codeact.engines.code_cache import CodeCache
 from codeact.files import checked, checked_together
 from codeact.limits import Limits
 from codeact.source import Reading
@@ -32,7 +32,7 @@ class Grant:
         checker: looks at programs before they run; None leaves that to the run itself.
         inputs: files that are in every world, to be read and not changed: contents by path.
         audit: where events go; None when nobody listens.
-        shelf: what the engine has made of texts.
+        code: what the engine has compiled.
     """
 
     engine: Engine
@@ -42,7 +42,7 @@ class Grant:
     checker: Checker | None = None
     inputs: Mapping[str, bytes] = field(default_factory=dict)
     audit: Audit | None = None
-    shelf: Shelf = field(default_factory=Shelf)
+    code: CodeCache = field(default_factory=CodeCache)
 
     def task(self, source: object, files: object, tenant: object = None) -> Task:
         """What a host asks for.

@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from codeact.engines.shelf import Part
+from codeact.engines.code_cache import TenantCache
 from codeact.limits import Limits
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Program:
         fixed: the paths of those that it can read and not change.
         last: whether nothing else will be run in this world, but for another reading of the same text where that is no
             Python. An engine may destroy it early.
-        shelf: where an engine may keep what it makes of texts, for the same tenant of the same sandbox; None where
+        cache: where an engine may keep what it makes of texts, for the same tenant of the same sandbox; None where
             nothing is kept.
     """
 
@@ -141,7 +141,7 @@ class Program:
     files: Mapping[str, bytes] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()
     last: bool = False
-    shelf: Part | None = None
+    cache: TenantCache | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,15 @@ from typing import Any
 
 from codeact.engines import Doors, Face, Fault, Frame, Outcome, Program
 from codeact.engines.restricted import silence
-from codeact.engines.restricted.grants import make_supply
+from codeact.engines.restricted.grants import builtin_names, make_supply
 from codeact.engines.restricted.imports import importable
 from codeact.engines.restricted.meter import Stopped, current
 from codeact.engines.restricted.policy import Policy
+from codeact.engines.restricted.renaming import renamed
 from codeact.engines.restricted.rewriter import Violation
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.spare import LARGE, give_back
 from codeact.engines.restricted.world import World
-from codeact.engines.shelf import LONGEST
 from codeact.limits import FUEL, Limits
 from codeact.values import Uncrossable, from_guest
 from codeact.workers import workers
@@ -158,24 +158,24 @@ class RestrictedInstance:
         return Outcome(value, fault, finished, bound, unbound, exit_code, world.meter.fuel, unawaited=unawaited)
 
     def _compiled(self, program: Program, name: str) -> Compiled | Fault:
-        """What a text is compiled to, from the shelf where it is there.
+        """What a text is compiled to, from the cache where it is there.
 
-        It depends on the text, on what its file is called, and on the names that earlier programs have bound.
+        It depends on the text, and on the names that mean no builtins because earlier programs have bound them.
         """
-        shelf = program.shelf
-        names = frozenset(bound for bound in self._world.globals if type(bound) is str)
-        if shelf is None or sum(map(len, names)) > LONGEST:  # they would be kept as long as the program
-            return self._compile(program.source, name)
-        where = name, names
-        found: Compiled | None = shelf.find(program.source, where)
+        known = builtin_names()
+        taken = frozenset(bound for bound in self._world.globals if type(bound) is str and bound in known)
+        cache = program.cache
+        if cache is None:
+            return self._compile(program.source, name, taken)
+        found: Compiled | None = cache.find(program.source, taken)
         if found is not None:
-            return found
-        made = self._compile(program.source, name)
+            return renamed(found, name)
+        made = self._compile(program.source, name, taken)
         if isinstance(made, Compiled):
-            shelf.keep(program.source, where, made)
+            cache.keep(program.source, taken, made)
         return made
 
-    def _compile(self, source: str, name: str) -> Compiled | Fault:
+    def _compile(self, source: str, name: str, taken: frozenset[str]) -> Compiled | Fault:
         """Judge and compile a text.
 
         Where several threads make trees at once, CPython 3.11 may take the depth that one has reached for the other's
@@ -183,16 +183,16 @@ class RestrictedInstance:
         """
         for _ in range(_ATTEMPTS):
             with suppress(SystemError):
-                return self._compile_once(source, name)
+                return self._compile_once(source, name, taken)
         return Fault("host", "SystemError", "the interpreter could not read the program; run it again")
 
-    def _compile_once(self, source: str, name: str) -> Compiled | Fault:
+    def _compile_once(self, source: str, name: str, taken: frozenset[str]) -> Compiled | Fault:
         try:
             _readable(source, name)
             silence.keep()
             tree = ast.parse(source, name)
             look = self._world.meter.look
-            policy = Policy(source, self._world.globals, look)
+            policy = Policy(source, taken, look)
             policy.judge(tree)
             if policy.violations:
                 return _denied(policy.violations)

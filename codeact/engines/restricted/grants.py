@@ -18,7 +18,7 @@ from codeact.engines.restricted.kinds import Type
 from codeact.engines.restricted.lazy import BUILTINS, LongRange, Range
 from codeact.engines.restricted.names import Sort, sort
 from codeact.engines.restricted.output import Output
-from codeact.engines.restricted.refusals import RAISING, refusal
+from codeact.engines.restricted.refusals import MISSING, RAISING, refusal
 from codeact.engines.restricted.sealed import Making, Sealed
 from codeact.engines.restricted.sealed import real as unsealed
 from codeact.engines.restricted.sizes import INT_BITS, plain
@@ -354,3 +354,9 @@ def _homes() -> Mapping[str, Group]:
     specimen = Supply(World((), Limits(), 1), PLAIN, {})
     specimen.made["__import__"] = make_importer(specimen)
     return homes_of(_GROUPS, specimen)
+
+
+@cache
+def builtin_names() -> frozenset[str]:
+    """The names that mean something in every world, and by which the policy goes: those of what is missing too."""
+    return frozenset({*PLAIN, *_homes(), *MISSING})
