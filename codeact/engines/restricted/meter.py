@@ -1,9 +1,10 @@
 """The meter: counts the work of a program and ends it.
 
-A tick has to cost next to nothing, so it is a C iterator: `chain.from_iterable(source).__next__` over chunks of a
-range, and Python code runs only where one chunk ends and the next is fetched. There the meter asks whether the
-host has lost patience, and whether the process has grown too much. Once the meter is spent, its last chunk is
-an iterator that raises at every step, so a program that catches the stop meets it again at its next tick.
+A tick has to cost next to nothing, so it is a C iterator: `chain.from_iterable(source).__next__` over chunks of one
+tuple that is full of True, so that nothing is made for a tick, and Python code runs only where one chunk ends and the
+next is fetched. There the meter asks whether the host has lost patience, and whether the process has grown too much.
+Once the meter is spent, its last chunk is an iterator that raises at every step, so a program that catches the stop
+meets it again at its next tick.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _LEFT = 20_000  # blocks of memory, a few for an object
 CHUNK = 10_000
 """Ticks between two looks at the clock: well below a millisecond of empty loops."""
 
+_TICKS = (True,) * CHUNK
 
 _FEW = 16
 """Ticks in a round, at the most, where one of them may take milliseconds in C code."""
@@ -72,9 +74,9 @@ class Meter:
         self._chunk: Any = iter(())
         self._closed = True
         self._growth = Growth(limits.memory)
-        self.stream: Iterator[int] = chain.from_iterable(_Source(self._next))
+        self.stream: Iterator[bool] = chain.from_iterable(_Source(self._next))
 
-    def tick(self) -> int:
+    def tick(self) -> bool:
         """One unit of work. It may be kept: it goes by the stream that there is, also when that was made anew."""
         return next(self.stream)
 
@@ -219,7 +221,7 @@ class Meter:
                 self._given += size
                 if self._blocks is None and self._given > _MUCH:
                     self._blocks = sys.getallocatedblocks()
-                self._chunk = iter(range(1, size + 1))
+                self._chunk = iter(_TICKS[:size])
                 return self._chunk
             if self.fault is None:
                 self.fault = fault or self._empty()
