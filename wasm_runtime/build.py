@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -56,8 +57,8 @@ def build(out: Path, packages: Path | None = None) -> None:
         packages: a directory of packages that it carries beside the standard library.
 
     Raises:
-        RuntimeError: componentize-py is not installed, or failed, or a package does not work inside; the message
-            says which and why.
+        RuntimeError: componentize-py is not installed, or failed, or made what cannot be linked, or a package does not
+            work inside; the message says which and why.
     """
     check_tools()
     with tempfile.TemporaryDirectory(prefix="codeact-build-") as directory:
@@ -95,7 +96,16 @@ def _fused(component: bytes) -> bytes:
         rehearsal = importlib.import_module("wasm_runtime").REHEARSAL
     finally:
         sys.path.remove(str(HERE.parent))
-    made: bytes = fused(component, rehearsal)
+    try:
+        made: bytes = fused(component, rehearsal)
+    except Exception as error:
+        version = importlib.metadata.version("componentize-py")
+        msg = (
+            f"what componentize-py {version} made cannot be linked: {error}\n"
+            "wasm_runtime/fusion knows what the version makes that [build-system] of pyproject.toml pins; use that one, "
+            "or teach fusion what is new"
+        )
+        raise RuntimeError(msg) from error
     return made
 
 

@@ -91,7 +91,7 @@ class Component:
             place = content.place
             match kind:
                 case 1:
-                    self._modules.append(Module.parsed(content))
+                    self._modules.append(self._module(content))
                 case 2:
                     self._instantiated(content)
                 case 6:
@@ -162,6 +162,13 @@ class Component:
                 raise ValueError(msg)
             reader.number()
             self.doors[name] = len(self.doors)
+
+    def _module(self, content: Reader) -> Module:
+        try:
+            return Module.parsed(content)
+        except ValueError as error:
+            msg = f"core module {len(self._modules)} of the component: {error}"
+            raise ValueError(msg) from error
 
     def resolved(self, module: Module, given: str, name: str, sort: Sort) -> Place | Door:
         """What the import of a module is.

@@ -29,7 +29,7 @@ def settled(data: bytes) -> bytes:
         ValueError: a segment is another, or a place of the note holds no object.
     """
     memory = image(data)
-    for place in _noted(memory):
+    for place in noted(memory):
         (count,) = struct.unpack_from("<i", memory, place)
         if count <= 0:
             msg = f"the note of the snapshot tells of an object at {place:#x}, where there is none"
@@ -57,7 +57,7 @@ def image(data: bytes) -> bytearray:
     return memory
 
 
-def _noted(memory: bytearray) -> tuple[int, ...]:
+def noted(memory: bytearray) -> tuple[int, ...]:
     """Where the objects are that will last. The note is a mark, the place of a list of them, and its length."""
     for found in re.finditer(re.escape(mark()), memory):
         place, wanted = struct.unpack("<II", memory[found.end() : found.end() + 8].ljust(8, b"\0"))

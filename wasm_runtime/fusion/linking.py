@@ -126,13 +126,22 @@ class _Linking:
             place = pending.pop()
             if isinstance(place, Door) or place in self._bodies:
                 continue
-            self._bodies[place] = body = list(code.pieces(_body(place)))
+            self._bodies[place] = body = self._pieces(place)
             for piece in body:
                 if isinstance(piece, Reference):
                     if piece.kind is Kind.FUNCTION:
                         pending.append(self._called(place.module, piece.index))
                     elif piece.kind is Kind.SET:
                         self._set.add(self._global(place.module, piece.index))
+
+    def _pieces(self, place: Place) -> list[bytes | Reference]:
+        try:
+            return list(code.pieces(_body(place)))
+        except ValueError as error:
+            named = place.module.names.get(place.number, "which has no name")
+            where = f"core module {self._order[id(place.module)]} of those linked, function {place.number} ({named})"
+            msg = f"{where}: {error}"
+            raise ValueError(msg) from error
 
     def made(self, written: Sequence[int]) -> Linked:
         """The module, once it is known what is in it; see `linked`."""
