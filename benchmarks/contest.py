@@ -20,7 +20,7 @@ BLOCKS = 5
 is slow for a while it is so for all."""
 
 
-PATIENCE = 20.0
+PATIENCE = 8.0
 """Seconds after which nothing more is asked of who takes so long: the number of samples tells."""
 
 

@@ -22,6 +22,10 @@ def _threads(count: int) -> Measure:
     return measure
 
 
+def _sustained(who: Contestant, _reference: Contestant, rounds: int) -> list[float]:
+    return who.samples(replace(TASK, kind="sustained"), rounds)
+
+
 def _both(one: Contestant, two: Contestant) -> float:
     one.ask(TASK, 1)
     two.ask(TASK, 1)
@@ -56,6 +60,10 @@ TARGETS = {"wasm": AtLeast(900)}
 _BY_THREADS = {f"from {count} thread{'s' * (count > 1)}": count for count in THREADS}
 CASES = (
     *(Trial(name, "/s", NOTE, 10, _threads(count)) for name, count in _BY_THREADS.items()),
+    Trial(
+        "from one thread, worlds made ready", "/s",
+        f"{NOTE}, of which those are made ready on another thread that there is time for (ready=4)", 10, _sustained,
+    ),
     Trial("from two processes", "/s", f"{NOTE}, of both together, a thread in each", 10, _two),
     Trial(
         "two processes against one", "x", "one right after the other, a thread in each",

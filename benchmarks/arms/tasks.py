@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchmarks.arms import Arm, CannotError, Prepared, Run, Tools, WrongAnswerError
 from benchmarks.arms.processes import private
 
-Kind = Literal["fresh", "new", "turn", "ready", "idle", "used", "rate"]
+Kind = Literal["fresh", "new", "turn", "ready", "idle", "used", "rate", "sustained"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Task:
         kind: `fresh` times a run in a world of its own, `new` the same with a text that nobody has run before, `turn`
             one more run in a session, `ready` a run in a world that was made ready before, all in seconds; `idle`
             and `used` give the private bytes of a live instance before and after its first program; `rate` gives
-            fresh runs per second.
+            fresh runs per second, `sustained` the same where worlds are made ready, which nobody waits for.
         program: its text.
         wanted: the value it must come to.
         tools: what it is granted.
-        count: how many instances are held (`idle`, `used`), or how many threads run (`rate`).
-        seconds: how long a sample of `rate` takes.
+        count: how many instances are held (`idle`, `used`), or how many threads run (`rate`, `sustained`).
+        seconds: how long a sample of these two takes.
     """
 
     kind: Kind
@@ -82,7 +82,7 @@ class Worker:
             case "idle" | "used":
                 self.close()
                 return [self._held(task) for _ in range(rounds)]
-            case "rate":
+            case "rate" | "sustained":
                 self.close()
                 return [self._rate(task) for _ in range(rounds)]
 
@@ -97,12 +97,20 @@ class Worker:
         """The same in other words: an arm may keep what it has made of a text."""
         return replace(task, program=f"{task.program}  # {next(self._numbers)}")
 
-    def _ready(self, task: Task, rounds: int, warmup: int) -> list[float]:
+    def _prepared(self, task: Task) -> AbstractContextManager[tuple[Run, Callable[[], object]]]:
         if not isinstance(self._arm, Prepared):
             msg = "nothing is made ready ahead of a run"
             raise CannotError(msg)
+        return self._arm.ready(task.tools)
+
+    @contextmanager
+    def _sustained(self, task: Task) -> Iterator[Run]:
+        with self._prepared(task) as (run, _):
+            yield run
+
+    def _ready(self, task: Task, rounds: int, warmup: int) -> list[float]:
         samples = []
-        with self._arm.ready(task.tools) as (run, wait):
+        with self._prepared(task) as (run, wait):
             for _ in range(warmup + rounds):
                 wait()
                 samples.append(_timed(task, run))
@@ -144,7 +152,8 @@ class Worker:
                 failures.append(error)
                 ready.abort()
 
-        with self._arm.fresh(task.tools) as run:
+        maker = self._sustained(task) if task.kind == "sustained" else self._arm.fresh(task.tools)
+        with maker as run:
             threads = [threading.Thread(target=serve, args=(run, number)) for number in range(task.count)]
             for thread in threads:
                 thread.start()
