@@ -35,6 +35,10 @@ CASES = (
         Task("turn", tools="five"), wasm=0.20, restricted=0.08,
     ),
     _whole(
+        "one more turn in a text that is new", "the same, followed by a comment that is another one each time", 500,
+        Task("new turn", tools="five"), wasm=0.20, restricted=0.08,
+    ),
+    _whole(
         "duplicates among 1,000 charges", "a whole run that finds the 100 among records, which come from one call", 50,
         Task("fresh", DUPLICATE_PROGRAM, DUPLICATES, "records"), wasm=5.0, restricted=1.5,
     ),

@@ -13,7 +13,7 @@ from typing import Literal
 from benchmarks.arms import Arm, CannotError, Prepared, Run, Tools, WrongAnswerError
 from benchmarks.arms.processes import private
 
-Kind = Literal["fresh", "new", "turn", "ready", "idle", "used", "rate", "sustained"]
+Kind = Literal["fresh", "new", "turn", "new turn", "ready", "idle", "used", "rate", "sustained"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,11 @@ class Task:
     """One thing to do again and again.
 
     Attributes:
-        kind: `fresh` times a run in a world of its own, `new` the same with a text that nobody has run before, `turn`
-            one more run in a session, `ready` a run in a world that was made ready before, all in seconds; `idle`
-            and `used` give the private bytes of a live instance before and after its first program; `rate` gives
-            fresh runs per second, `sustained` the same where worlds are made ready, which nobody waits for.
+        kind: `fresh` times a run in a world of its own, `turn` one more run in a session, `new` and `new turn` these
+            with a text that nobody has run before, `ready` a run in a world that was made ready before, all in
+            seconds; `idle` and `used` give the private bytes of a live instance before and after its first program;
+            `rate` gives fresh runs per second, `sustained` the same where worlds are made ready, which nobody waits
+            for.
         program: its text.
         wanted: the value it must come to.
         tools: what it is granted.
@@ -73,7 +74,7 @@ class Worker:
                 for _ in range(warmup):
                     _right(task, run(task.program))
                 return [_timed(task, run) for _ in range(rounds)]
-            case "new":
+            case "new" | "new turn":
                 run = self._runner(task)
                 return [_timed(self._unseen(task), run) for _ in range(warmup + rounds)][warmup:]
             case "ready":
@@ -89,7 +90,7 @@ class Worker:
     def _runner(self, task: Task) -> Run:
         if self._run is None or self._made != (task.kind, task.tools):
             self.close()
-            maker = self._arm.session if task.kind == "turn" else self._arm.fresh
+            maker = self._arm.session if task.kind in {"turn", "new turn"} else self._arm.fresh
             self._run, self._made = self._open.enter_context(maker(task.tools)), (task.kind, task.tools)
         return self._run
 
