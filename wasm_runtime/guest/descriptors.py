@@ -6,7 +6,8 @@ import errno
 import os
 from collections.abc import Callable
 
-from .workspace import Directory, File, Workspace, failure
+from .nodes import Directory, File, failure
+from .workspace import Workspace
 
 MOST = 512
 """Files that may be open at the same time."""

@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from .nodes import failure
 from .syscalls import Syscalls
-from .workspace import Workspace, failure
+from .workspace import Workspace
 
 _MODES = {"r": os.O_RDONLY, "w": os.O_WRONLY, "x": os.O_WRONLY, "a": os.O_WRONLY}
 _MAKING = {"r": 0, "w": os.O_CREAT | os.O_TRUNC, "x": os.O_CREAT | os.O_EXCL, "a": os.O_CREAT | os.O_APPEND}

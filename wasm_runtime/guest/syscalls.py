@@ -11,7 +11,8 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from .descriptors import Descriptors
-from .workspace import Directory, File, Node, Nothing, Workspace, failure
+from .nodes import Directory, File, Node, Nothing, failure
+from .workspace import Workspace
 
 _SECOND = 1_000_000_000
 _BLOCK = 4096

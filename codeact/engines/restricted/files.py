@@ -12,9 +12,10 @@ from codeact.engines.restricted.sizes import Sizes, length, plain
 from codeact.engines.restricted.text import Text
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.descriptors import Descriptors
+from wasm_runtime.guest.nodes import Place
 from wasm_runtime.guest.streams import Kinds, Opener, Raw
 from wasm_runtime.guest.syscalls import Syscalls
-from wasm_runtime.guest.workspace import Place, Workspace
+from wasm_runtime.guest.workspace import Workspace
 
 ERRORS = frozenset(
     {

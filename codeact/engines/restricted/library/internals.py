@@ -15,8 +15,8 @@ from typing import Any
 
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.sizes import plain
+from wasm_runtime.guest.nodes import failure
 from wasm_runtime.guest.syscalls import functions
-from wasm_runtime.guest.workspace import failure
 
 LONGEST = 1_000_000
 """Characters of a path, one that leads to nothing too."""
