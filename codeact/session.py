@@ -21,9 +21,6 @@ from codeact.result import Error, Result, Usage
 from codeact.source import Reading
 from codeact.tape import Tape, recording, replaying
 
-"""Names that a note lists."""
-
-
 _OVER: dict[Reason, str] = {
     "closed": "is closed",
     "dropped": "is closed",
