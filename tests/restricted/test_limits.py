@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import time
 
@@ -12,6 +13,7 @@ from codeact import Sandbox
 from codeact.engines import Fault
 from codeact.engines.restricted.meter import CHUNK, Meter, Stopped
 from codeact.limits import Limits
+from codeact.memory import resident
 
 STUBBORN = {
     "loop": "while True: pass",
@@ -466,3 +468,31 @@ def test_a_list_does_not_grow_by_itself_without_an_end(case: str) -> None:
     assert time.monotonic() - begun < 10.0
     assert result.error is not None
     assert result.error.kind in {"memory", "fuel", "timeout"}
+
+
+def test_measuring_a_program_does_not_let_go_of_the_interpreter() -> None:
+    turns = 0
+    turned, over = threading.Event(), threading.Event()
+
+    def other() -> None:
+        nonlocal turns
+        while not over.wait(0.0001):
+            turns += 1
+            turned.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(60)  # nobody asks for the interpreter: others have it when it is let go
+    try:
+        assert turned.wait(10)
+        turned.clear()
+        assert turned.wait(10)
+        begin = turns
+        for _ in range(20_000):
+            resident()
+        assert turns == begin
+    finally:
+        sys.setswitchinterval(interval)
+        over.set()
+        thread.join()
