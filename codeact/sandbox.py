@@ -72,7 +72,8 @@ class Sandbox:
             audit: where the events of its runs, calls and sessions go; see `codeact.audit`.
             workers: for `wasm`, processes that the guests run in, as many at a time; by default they run in this one.
                 Tools stay in this one. They are started with the first run, and end with `close`, with the sandbox,
-                or with this process. A run that finds all of them busy waits, at most for as long as it may take.
+                or with this process. A run that finds all of them busy waits, at most for as long as it may take; while none
+                is set up yet, for that, which takes a fraction of a second, or up to two minutes where nothing can be cached.
             ready: for `wasm`, worlds that are made on other threads before they are asked for, so that a run or a
                 session begins in 60 % of the time. Each takes about half a megabyte of memory, and for each one taken another
                 one is made, on another core where there is one.
@@ -123,6 +124,7 @@ class Sandbox:
         guest: str | os.PathLike[str] | None = None,
         check: bool = False,
         workers: int | None = None,
+        ready: int = 0,
     ) -> Self:
         """Set a sandbox up as a policy says.
 
@@ -136,6 +138,7 @@ class Sandbox:
             guest: see `Sandbox`.
             check: see `Sandbox`.
             workers: see `Sandbox`.
+            ready: see `Sandbox`.
 
         Raises:
             PolicyError: an input or the log of the policy cannot be opened.
@@ -156,6 +159,7 @@ class Sandbox:
             inputs=policy.read_inputs(),
             audit=policy.open_audit() if audit is None else audit,
             workers=workers,
+            ready=ready,
         )
 
     def __repr__(self) -> str:
@@ -199,7 +203,8 @@ class Sandbox:
             code: the text the model wrote.
             files: what it finds in its workspace: contents by path, such as `{"data/in.csv": b"…"}`. A str becomes
                 UTF-8. They are copied; what the program does to them is in `Result.files`.
-            tenant: whose run it is, for the audit.
+            tenant: whose run it is: for the audit, and for what `restricted` keeps of programs that it has compiled. It is
+                kept for the tenant alone, because it tells what was run; runs without one share theirs.
 
         Raises:
             TypeError: `code` is no string, or `files` is no mapping of paths to contents.
@@ -219,7 +224,8 @@ class Sandbox:
         Args:
             code: the text the model wrote.
             files: what it finds in its workspace; see `run`.
-            tenant: whose run it is, for the audit.
+            tenant: whose run it is: for the audit, and for what `restricted` keeps of programs that it has compiled. It is
+                kept for the tenant alone, because it tells what was run; runs without one share theirs.
 
         Raises:
             TypeError: `code` is no string, or `files` is no mapping of paths to contents.
@@ -231,7 +237,8 @@ class Sandbox:
         """One world for many programs: what one leaves behind, the next one finds.
 
         Args:
-            tenant: whose it is. Nothing of it is ever seen by another session.
+            tenant: whose it is. Nothing of it is ever seen by another session; what `restricted` keeps of programs that it
+                has compiled is kept for the tenant alone.
             history: the turns of an earlier session, for `Session.restore`.
 
         Raises:

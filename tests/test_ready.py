@@ -13,9 +13,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from codeact import Limits, Sandbox
+from codeact import Audit, Limits, Sandbox
+from codeact.audit import Event
 from codeact.engines.ready import ReadyEngine
-from wasm_runtime.instance import Instance
+from codeact.policy import Policy
+from tests.walls.conftest import TEXT
+from wasm_runtime.instance import Instance, Trap
 from wasm_runtime.pool import Pool
 
 
@@ -36,6 +39,14 @@ def filled(pool: Pool, size: int) -> bool:
     while pool.ready != size and time.monotonic() < until:
         threading.Event().wait(0.005)
     return pool.ready == size
+
+
+def settled(pool: Pool) -> bool:
+    """Whether nobody makes any more for it, in good time."""
+    until = time.monotonic() + 20
+    while pool._making and time.monotonic() < until:
+        threading.Event().wait(0.005)
+    return not pool._making
 
 
 @pytest.fixture
@@ -167,3 +178,39 @@ def test_a_forked_child_makes_worlds_of_its_own() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+
+
+def test_worlds_that_cannot_be_made_ready_are_logged_once_and_made_when_they_are_needed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_self: Instance) -> None:
+        msg = "fuel"
+        raise Trap(msg)
+
+    with Sandbox(ready=1, limits=Limits(timeout=20)) as sandbox:
+        pool = pool_of(sandbox)
+        assert filled(pool, 1)
+        rehearse = Instance.rehearse
+        for number in range(1, 3):
+            monkeypatch.setattr(Instance, "rehearse", fail)
+            for value in range(3):
+                assert sandbox.run(str(value)).ok == (value == 0), "the first one was ready; the others are told"
+                assert settled(pool)
+            assert (
+                caplog.text.count("a guest cannot be made ready, and is made when it is needed: Trap: fuel") == number
+            )
+            monkeypatch.setattr(Instance, "rehearse", rehearse)
+            assert sandbox.run("1").ok
+            assert filled(pool, 1)
+
+
+class Kept(list[Event]):
+    """A sink."""
+
+    write = list.append
+
+
+def test_a_policy_s_sandbox_can_have_worlds_made_ready() -> None:
+    with Sandbox.from_policy(Policy.parse(TEXT.format(engine="wasm")), audit=Audit([Kept()]), ready=1) as sandbox:
+        assert filled(pool_of(sandbox), 1)
+        assert sandbox.run("6 * 7").value == 42

@@ -8,6 +8,7 @@ snapshot did many times.
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import threading
 import time
@@ -17,6 +18,8 @@ from collections.abc import Callable
 
 from wasm_runtime.instance import Instance, Trap
 
+log = logging.getLogger("codeact")
+
 PAUSE = 0.01
 """Seconds after which a guest that was taken is replaced: the run that took it goes first."""
 
@@ -25,7 +28,11 @@ AT_EXIT = 1.0
 
 
 class Pool:
-    """Guests that are ready, and who makes more of them as they are taken."""
+    """Guests that are ready, and who makes more of them as they are taken.
+
+    Where one cannot be made ready the log says why, once for each cause that follows another, and it is tried again when
+    the next one is taken. Meanwhile each is made as it is taken, and what goes wrong then is for whoever takes it.
+    """
 
     def __init__(self, make: Callable[[], Instance], size: int, submit: Callable[[Callable[[], None]], None]) -> None:
         """Begin to make guests.
@@ -46,6 +53,7 @@ class Pool:
         self._lock = threading.Lock()
         self._ready: deque[Instance] = deque()
         self._making = False
+        self._trouble: str | None = None
         self._over = threading.Event()
 
     @property
@@ -80,18 +88,24 @@ class Pool:
             self._making = True
         try:
             self._submit(self._fill)
-        except RuntimeError:  # the process can have no more threads: whoever takes one makes one
-            self._making = False
+        except RuntimeError as error:  # the process can have no more threads
+            self._fail(error)
 
     def _fill(self) -> None:
-        """Make guests until there are enough. What goes wrong is for those to meet who make their own."""
+        """Make guests until there are enough."""
         try:
             self._over.wait(PAUSE)
             while self._wanting():
                 self._keep(self._rehearsed())
-        except BaseException:
-            self._making = False
-            raise
+        except BaseException as error:  # noqa: BLE001 - nobody waits for what is done here
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        cause = f"{type(error).__name__}: {error}"
+        if cause != self._trouble:
+            log.warning("a guest cannot be made ready, and is made when it is needed: %s", cause)
+        self._trouble = cause
+        self._making = False
 
     def _wanting(self) -> bool:
         with self._lock:
@@ -100,6 +114,7 @@ class Pool:
 
     def _keep(self, instance: Instance) -> None:
         with self._lock:
+            self._trouble = None
             if not self._over.is_set():
                 self._ready.append(instance)
                 return

@@ -77,6 +77,12 @@ class Kept:
 
 policy = Policy.load("policy.toml")
 assert_type(Sandbox.from_policy(policy, [plain, policy.http_tool()]), Sandbox)
+Sandbox.from_policy(policy, workers=2)
+Sandbox.from_policy(policy, ready=2)
+Sandbox(workers=2)
+Sandbox(ready=2)
+Sandbox(workers="2")  # type: ignore[arg-type]
+Sandbox(ready=None)  # type: ignore[arg-type]
 audit = Audit([Kept(), JsonLines("audit.jsonl", limit=1000)])
 Sandbox(audit=audit, inputs={"a.txt": b"1", "b.txt": "2"})
 Sandbox(audit=[Kept()])  # type: ignore[arg-type]
