@@ -352,6 +352,8 @@ class Door:
         """What the deadline has met, whoever notices it first: tools under way, or the program itself."""
         limit, hint = self._deadline.limit, self._deadline.hint
         busy = self._held() or (list(self._under_way.values()) if self._waiting else [])
+        if self._deadline.waits:
+            return Fault("timeout", "TimeoutError", f"the program's turn did not come within {limit}", hint=hint)
         if not busy:
             return Fault("timeout", "TimeoutError", f"the program was terminated after {limit}", hint=hint)
         names = list(dict.fromkeys(call.name for call in busy))

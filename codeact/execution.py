@@ -164,7 +164,7 @@ class Execution:
         else:
             self._trail = Trail(place.trail.audit, self._id, place.trail.session, place.trail.tenant)
         self._started = time.monotonic()
-        self._deadline = Deadline.of(grant.limits, place.until if place else math.inf)
+        self._deadline = Deadline(grant.limits, place.until if place else math.inf)
         self.door = Door(grant.tools, grant.limits, self._deadline, portal, self._trail)
         self._output = Output(grant.limits.output)
         self._lock = threading.Lock()
@@ -351,15 +351,12 @@ class Execution:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Wait for a turn, which is no time of the run's."""
-        until = self._place.until if self._place else math.inf
-        began, at = time.monotonic(), self._deadline.at
-        self._deadline.at = math.inf
+        began = time.monotonic()
         try:
-            yield
+            with self._deadline.put_off():
+                yield
         finally:
-            waited = time.monotonic() - began
-            self._deadline.at = min(at + waited, until)
-            self._started += waited
+            self._started += time.monotonic() - began
 
     def _refused(self, reading: Reading) -> Outcome | None:
         """Why a program is not even begun, where programs are checked first."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -87,37 +88,61 @@ class Task:
     tenant: str | None = None
 
 
-@dataclass(slots=True)
 class Deadline:
-    """When a run must be over. It is put off while the run waits for its turn.
+    """When a run must be over: at its own end or, where that is sooner, at its session's.
 
     Attributes:
         at: by `time.monotonic`.
-        limit: how long that was, and the limit's name, in words.
-        hint: what to do when it is met; None for what is said of every timeout.
+        waits: whether the run waits for its turn.
     """
 
-    at: float
-    limit: str
-    hint: str | None = None
+    __slots__ = ("_limits", "_own", "_session", "at", "waits")
 
-    @classmethod
-    def of(cls, limits: Limits, session: float = math.inf) -> Deadline:
+    def __init__(self, limits: Limits, session: float = math.inf) -> None:
         """The deadline of a run that begins now.
 
         Args:
             limits: what it may use.
             session: when its session has lived as long as it may.
         """
-        now = time.monotonic()
-        if session < now + limits.timeout:
-            limit = f"the {limits.session_lifetime:g} s that its session may live (limit session_lifetime)"
-            return cls(session, limit, "this session is over; begin again in a new one")
-        return cls(now + limits.timeout, f"{limits.timeout:g} s (limit timeout)")
+        self._limits = limits
+        self._session = session
+        self.waits = False
+        self._set(time.monotonic() + limits.timeout)
+
+    def _set(self, own: float) -> None:
+        self._own = own
+        self.at = min(own, self._session)
+
+    @property
+    def limit(self) -> str:
+        """How long that was, and the limit's name, in words."""
+        if self.at == self._session:
+            return f"the {self._limits.session_lifetime:g} s that its session may live (limit session_lifetime)"
+        return f"{self._limits.timeout:g} s (limit timeout)"
+
+    @property
+    def hint(self) -> str | None:
+        """What to do when it is met; None for what is said of every timeout."""
+        if self.at != self._session:
+            return None
+        return f"this session is over; {'nothing was run; ' * self.waits}begin again in a new one"
 
     def left(self) -> float:
         """Seconds until then, at least zero."""
         return max(0.0, self.at - time.monotonic())
+
+    @contextmanager
+    def put_off(self) -> Iterator[None]:
+        """Let the run wait for its turn, which is no time of its own; its session does not live longer for it."""
+        began, own = time.monotonic(), self._own
+        self.waits = True
+        self._set(math.inf)
+        try:
+            yield
+        finally:
+            self._set(own + time.monotonic() - began)
+            self.waits = False
 
 
 @dataclass(frozen=True, slots=True)

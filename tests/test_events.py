@@ -293,7 +293,7 @@ def test_a_call_that_ends_at_the_deadline_is_on_record_before_the_run(
 def test_nobody_waits_while_a_large_result_is_read_for_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
     kept, closed = Kept(), []
     door = Door(
-        Toolset([charge]), Limits(), Deadline.of(Limits(timeout=60)), Portal(own_loop), Trail(Audit([kept]), run="r1")
+        Toolset([charge]), Limits(), Deadline(Limits(timeout=60)), Portal(own_loop), Trail(Audit([kept]), run="r1")
     )
     digest_of = events.digest_of
 

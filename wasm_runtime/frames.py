@@ -54,6 +54,9 @@ DETAIL = 200
 WORDS = 1000
 """Bytes that say why a worker cannot be set up."""
 
+_QUIET = getattr(socket, "MSG_NOSIGNAL", 0)
+"""That the other end has gone is an error, and no signal: a host may have let SIGPIPE end it."""
+
 _SOME = 1 << 12
 _MUCH = 1 << 20
 
@@ -89,7 +92,7 @@ class Channel:
         Raises:
             OSError: there is nobody at the other end.
         """
-        self._line.sendall(b"".join((HEAD.pack(kind, sum(map(len, parts))), *parts)))
+        self._line.sendall(b"".join((HEAD.pack(kind, sum(map(len, parts))), *parts)), _QUIET)
 
     def send_now(self, kind: bytes, body: bytes = b"") -> None:
         """Send a short frame without waiting.
@@ -97,7 +100,10 @@ class Channel:
         Raises:
             OSError: there is nobody at the other end, or the line is full.
         """
-        self._line.send(HEAD.pack(kind, len(body)) + body, socket.MSG_DONTWAIT)
+        frame = HEAD.pack(kind, len(body)) + body
+        if self._line.send(frame, socket.MSG_DONTWAIT | _QUIET) < len(frame):
+            msg = "the line took a part of a frame"
+            raise BlockingIOError(msg)
 
     def receive(self, most: Mapping[bytes, int]) -> tuple[bytes, bytes]:
         """Wait for a frame.

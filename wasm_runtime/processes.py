@@ -25,7 +25,7 @@ STARTING = 120.0
 _PASSED_ON = ("HOME", "XDG_CACHE_HOME", VARIABLE, "LD_LIBRARY_PATH")
 """What a worker sees of the host's environment: where the compiled guest is, and the interpreter's own libraries."""
 
-_START = "import sys; sys.path += sys.argv[3:]; from wasm_runtime.worker import main; main(*sys.argv[1:3])"
+_START = "import sys; sys.path += sys.argv[4:]; from wasm_runtime.worker import main; main(*sys.argv[1:4])"
 
 
 class WorkerUnavailable(Exception):
@@ -34,6 +34,9 @@ class WorkerUnavailable(Exception):
 
 class Worker:
     """A process that makes worlds and runs one program at a time.
+
+    On Linux it ends with the thread that started it, at the latest, even where it is stopped or deaf; everywhere it ends
+    when it finds that its line has.
 
     Attributes:
         worlds: how many it holds.
@@ -55,6 +58,10 @@ class Worker:
         self.worlds = 0
         self._doomed: list[int] = []
         self._numbers = itertools.count()
+        paths = dict.fromkeys(
+            str(Path(module.__file__ or "").parents[1]) for module in (sys.modules[__package__], wasmtime)
+        )
+        words = (str(guest.resolve()), digest, str(self._owner), *paths)
         try:
             here, there = socket.socketpair()
         except OSError as error:
@@ -62,20 +69,19 @@ class Worker:
             raise WorkerUnavailable(msg) from error
         self.channel = Channel(here)
         _workers.add(self)
-        paths = dict.fromkeys(
-            str(Path(module.__file__ or "").parents[1]) for module in (sys.modules[__package__], wasmtime)
-        )
         try:
             self.process = subprocess.Popen(  # noqa: S603 - this interpreter, and our own module
-                [sys.executable, "-I", "-S", "-c", _START, str(guest.resolve()), digest, *paths],
+                [sys.executable, "-I", "-S", "-c", _START, *words],
                 stdin=there.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
                 start_new_session=True,  # the terminal's signals are for the host
             )
-        except OSError as error:
+        except BaseException as error:
             self.channel.close()
+            if not isinstance(error, OSError):
+                raise
             msg = f"no worker process can be started: {error.strerror or error}"
             raise WorkerUnavailable(msg) from error
         finally:

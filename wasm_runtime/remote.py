@@ -37,6 +37,7 @@ class Remote:
 
     Attributes:
         last: whether the next run is the last one, after which there is nothing to close.
+        left: whether the last run was left behind a door, and its worker may not have come to its end.
         fuel: units spent since the last run began.
         memory: bytes of linear memory; None once the world is dead.
     """
@@ -54,6 +55,7 @@ class Remote:
         self._number = worker.number()
         self._free = free
         self.last = False
+        self.left = False
         self.fuel = 0
         self.memory: int | None = None
 
@@ -84,7 +86,7 @@ class Remote:
         finally:
             if self.last:
                 self._worker.worlds -= 1
-            talk.end()
+            self.left = talk.end()
 
     def _answer(self, body: bytes, fuel: int) -> str:
         (spent, memory), answer = cut(body, frames.END)
@@ -132,6 +134,7 @@ class _Talk:
         self._told = False  # whether `STOP` was sent
         self._inside = False  # whether the thread of the run is behind a door
         self._left = False  # whether it was left there
+        self._ended = False  # whether the worker is another one's by now
         ticker.__enter__()
         _talks.add(self)
         self._most = {
@@ -162,10 +165,11 @@ class _Talk:
         if not self._left:
             self._worker.kill()
 
-    def end(self) -> None:
-        """The thread of the run has come to its end."""
+    def end(self) -> bool:
+        """The thread of the run has come to its end. Gives whether it was left behind a door."""
         if not self._left:
             self._over()
+        return self._left
 
     def _serve(self, kind: bytes, body: bytes) -> None:
         """Do what the guest asks for, and answer it."""
@@ -176,7 +180,7 @@ class _Talk:
         try:
             answer = _DOORS[kind](self._host, body)
         finally:
-            with self._lock:
+            with self._lock:  # from now on it cannot be left any more
                 self._inside = False
         if self._left:
             raise Trap(STOPPED)
@@ -201,28 +205,36 @@ class _Talk:
             self._since = time.monotonic()
         late = time.monotonic() - self._since
         if late > STUCK:
-            self._worker.kill()
+            if not self._ended:
+                self._worker.kill()
         elif self._lock.acquire(blocking=False):  # otherwise something is just being sent
             try:
-                self._press(late)
+                self._press()
+                left = self._inside and self._told and not self._left and late > LATE
+                self._left = self._left or left
             finally:
                 self._lock.release()
+            if left:
+                self._leave()
 
-    def _press(self, late: float) -> None:
-        if not self._begun:  # the worker would take it for what it does not run
+    def _press(self) -> None:
+        if self._told or self._ended or not self._begun:  # the worker would take it for what it does not run
             return
-        if not self._told:
-            self._told = True
-            try:
-                self._worker.channel.send_now(frames.STOP)
-            except OSError:  # dead, or it does not read
-                self._worker.kill()
-        elif self._inside and not self._left and late > LATE:
-            self._left = True
+        self._told = True
+        try:
+            self._worker.channel.send_now(frames.STOP)
+        except OSError:  # dead, or it does not read
+            self._worker.kill()
+
+    def _leave(self) -> None:
+        """Let another thread take the end of a run whose own one is left behind a door."""
+        try:
             threading.Thread(target=self._finish, name="codeact-finish", daemon=True).start()
+        except RuntimeError:  # the process can have no more threads, and this one has others to look after
+            self._worker.kill()
+            self._over()
 
     def _finish(self) -> None:
-        """Take the end of a run whose thread has been left behind a door."""
         try:
             self._worker.channel.receive({frames.DONE: self._most[frames.DONE], frames.TRAP: self._most[frames.TRAP]})
         except (EOFError, Malformed):
@@ -231,6 +243,8 @@ class _Talk:
             self._over()
 
     def _over(self) -> None:
+        with self._lock:
+            self._ended = True
         _talks.discard(self)
         ticker.__exit__()
         self._free()

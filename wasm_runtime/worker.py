@@ -1,7 +1,7 @@
 """A worker: a process that runs guests for another one, which keeps everything that they may reach.
 
-It is started with its end of the line as standard input, and with the paths of its modules and the guest as
-arguments; see `wasm_runtime.processes`. It ends with the line.
+It is started with its end of the line as standard input, and with the guest, its host's number and the paths of its
+modules as arguments; see `wasm_runtime.processes`. It ends with the line, and with its host.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ctypes
 import gc
 import os
 import resource
+import signal
 import socket
 import sys
 import threading
@@ -29,7 +30,7 @@ _ANY = 2**32 - 1
 _ASKS = {frames.RUN: _ANY, frames.CLOSE: frames.WORLD.size, frames.STOP: 0}
 _ANSWERS = {frames.ANSWER: _ANY, frames.STOP: 0}
 _LEAST = 64 * 1024 * 1024
-_NO_NEW_PRIVILEGES = 38
+_SIGNAL_OF_DEATH, _NO_NEW_PRIVILEGES = 1, 38
 
 
 class _Doors:
@@ -133,26 +134,47 @@ def _machine(guest: Path, digest: str) -> Machine:
     return machine
 
 
+def _control(option: int, value: int) -> None:
+    """Have Linux change something about this process.
+
+    Raises:
+        OSError: it does not.
+    """
+    if ctypes.CDLL(None, use_errno=True).prctl(option, *map(ctypes.c_ulong, (value, 0, 0, 0))):
+        number = ctypes.get_errno()
+        raise OSError(number, f"a worker process cannot be confined: prctl({option}): {os.strerror(number)}")
+
+
+def _end_with(host: int) -> None:
+    """End when the host does, even where nothing of this process runs then."""
+    if sys.platform == "linux":
+        _control(_SIGNAL_OF_DEATH, signal.SIGKILL)
+    if os.getppid() != host:  # it ended before it could be asked for the signal
+        os._exit(0)
+
+
 def _confine() -> None:
     """Give up what a worker does not need."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # where memory is short, a worker can be replaced and the host cannot
             Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
-        ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        _control(_NO_NEW_PRIVILEGES, 1)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-def main(guest: str, digest: str) -> None:
+def main(guest: str, digest: str, host: str) -> None:
     """Run guests until the host is gone.
 
     Args:
         guest: the file of the guest.
         digest: the SHA-256 that the host expects of it, hexadecimal.
+        host: the host's process number.
     """
     os.chdir("/")
     channel = Channel(socket.socket(fileno=0))
     try:
+        _end_with(int(host))
         machine = _machine(Path(guest), digest)
         _confine()
     except Exception as error:  # noqa: BLE001 - the host says why, or nobody does

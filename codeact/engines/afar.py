@@ -55,7 +55,8 @@ def _nested(workers: int) -> Fault:
     text = (
         f"a tool runs a program itself, and the runs that called it hold the workers that it needs (workers={workers})"
     )
-    return Fault("host", "WorkersBusy", text)
+    hint = "nothing was run; call such tools from one program, and not from those that they run"
+    return Fault("host", "WorkersBusy", text, hint=hint)
 
 
 class AfarInstance:
@@ -81,7 +82,7 @@ class AfarInstance:
         if self._waits_for_itself():
             return Outcome(fault=_nested(self._crew.size), begun=False)
         with doors.waiting():
-            lease = self._crew.lease(self._worker, self._patience, lambda: doors.interrupted() is not None)
+            lease = self._crew.lease(self._worker, self._patience, doors.interrupted)
         if isinstance(lease, Fault):
             self._lost = self._worker is not None and self._worker.dead
             return Outcome(fault=lease, begun=self._lost)
@@ -90,13 +91,15 @@ class AfarInstance:
         try:
             instance = self._instance = self._instance or self._unmade()
             if self._remote is not None:
-                self._remote.last = program.last
+                self._remote.last, self._remote.left = program.last, False
             return instance.run(program, doors)
         finally:
+            left = self._remote is not None and self._remote.left  # then the worker is free when it comes to its end
             if program.last:
                 self._instance = self._remote = self._worker = None
             _held.reset(inside)
-            lease.end()
+            if not left:
+                lease.end()
 
     def _waits_for_itself(self) -> bool:
         held = {lease.worker for lease in _held.get() if lease.crew is self._crew and not lease.over}

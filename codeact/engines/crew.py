@@ -10,6 +10,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 
 from codeact.engines import Fault
 from wasm_runtime.processes import Worker, WorkerUnavailable
@@ -59,16 +60,11 @@ class _Waiter:
 
     Attributes:
         wanted: the worker that it must be; None for any.
-        answered: held until there is an answer.
-        answer: what it has come to.
+        answer: where what it has come to arrives.
     """
 
     wanted: Worker | None
-    answered: threading.Lock = field(default_factory=threading.Lock)
-    answer: Lease | Fault | None = None
-
-    def __post_init__(self) -> None:
-        self.answered.acquire()
+    answer: SimpleQueue[Lease | Fault] = field(default_factory=SimpleQueue)
 
 
 class Crew:
@@ -95,6 +91,7 @@ class Crew:
         self._closed = False
         self._minders: list[threading.Thread] = []
         self._idle: list[Worker] = []
+        self._starting: set[Worker] = set()
         self._there: set[Worker] = set()
         self._leased: set[Worker] = set()
         self._waiters: deque[_Waiter] = deque()
@@ -106,14 +103,16 @@ class Crew:
         with self._lock:
             return tuple(sorted(worker.process.pid for worker in self._there))
 
-    def lease(self, wanted: Worker | None, patience: float, stopped: Callable[[], bool]) -> Lease | Fault:
+    def lease(self, wanted: Worker | None, patience: float, stopped: Callable[[], Fault | None]) -> Lease | Fault:
         """Have a worker to oneself, or be told why not.
 
         Args:
             wanted: the one that it must be, because it holds the world; None for that with the fewest worlds.
-            patience: seconds to wait for it, once any is set up.
-            stopped: whether nobody wants it any more.
+            patience: seconds to wait for it, once any is set up. Until one is, that is waited for, which ends within
+                `wasm_runtime.processes.STARTING`.
+            stopped: why nobody wants it any more; None as long as somebody does.
         """
+        self._staff()
         with self._lock:
             found = self._found(wanted)
             if found is not None:
@@ -123,28 +122,61 @@ class Crew:
                 return Fault("host", "WorkersBusy", text, hint=_LATER)
             waiter = _Waiter(wanted)
             self._waiters.append(waiter)
+        answer = self._awaited(waiter, patience, stopped)
+        fault = stopped()
+        if fault is None or isinstance(answer, Fault):
+            return answer
+        answer.end()
+        return fault
+
+    def _awaited(self, waiter: _Waiter, patience: float, stopped: Callable[[], Fault | None]) -> Lease | Fault:
         until = time.monotonic() + patience
-        while not waiter.answered.acquire(timeout=max(0.0, min(MOMENT, until - time.monotonic()))):
+        while True:
+            try:
+                return waiter.answer.get(timeout=max(0.0, min(MOMENT, until - time.monotonic())))
+            except Empty:
+                now = time.monotonic()
             if not self._there:  # the first one is just being started
-                until = time.monotonic() + patience
-            if time.monotonic() >= until or stopped():
+                until = now + patience
+            fault = stopped()
+            if fault is None and now >= until:
+                text = f"no worker was free for {patience:g} s (workers={self.size})"
+                fault = Fault("host", "WorkersBusy", text, hint=_LATER)
+            if fault is not None and self._withdrawn(waiter):
+                return fault
+
+    def _withdrawn(self, waiter: _Waiter) -> bool:
+        """Whether somebody waits no more; otherwise there is an answer."""
+        with self._lock:
+            waits = waiter in self._waiters
+            if waits:
+                self._waiters.remove(waiter)
+            return waits
+
+    def _staff(self) -> None:
+        """See that there is somebody to mind each worker."""
+        while len(self._minders) < self.size and not self._closed:
+            minder = threading.Thread(target=self._mind, name="codeact-minder", daemon=True)
+            with self._lock:
+                if len(self._minders) >= self.size or self._closed:
+                    return
+                self._minders.append(minder)
+                self._trouble = False
+            try:
+                minder.start()  # holding no lock: it waits for the thread
+            except RuntimeError:
+                log.exception("there can be no thread to mind a worker process")
                 with self._lock:
-                    if waiter.answer is None:
-                        self._waiters.remove(waiter)
-                        text = f"no worker was free for {patience:g} s (workers={self.size})"
-                        return Fault("host", "WorkersBusy", text, hint=_LATER)
-        return waiter.answer or _gone()
+                    self._minders.remove(minder)
+                    self._trouble = True
+                return
 
     def _found(self, wanted: Worker | None) -> Lease | Fault | None:
         """What can be said without waiting."""
         if self._closed:
-            return Fault("host", "WorkersClosed", "the sandbox and its workers are closed")
+            return _closed()
         if wanted is not None and wanted.dead:
             return _gone()
-        while len(self._minders) < self.size:
-            minder = threading.Thread(target=self._mind, name="codeact-minder", daemon=True)
-            minder.start()
-            self._minders.append(minder)
         for worker in sorted(self._idle, key=lambda worker: worker.worlds):
             if wanted not in {None, worker}:
                 continue
@@ -162,44 +194,37 @@ class Crew:
 
     def take_back(self, worker: Worker) -> None:
         """Have a worker again that was leased."""
-        if not worker.dead:
-            worker.tidy()
         with self._lock:
             self._leased.discard(worker)
+            if not worker.dead:
+                worker.tidy()
             self._give(worker)
 
     def tidy(self, worker: Worker) -> None:
         """See that worlds that are doomed are destroyed, as soon as their worker has nothing to do."""
         with self._lock:
-            if worker not in self._idle:  # whoever gives it back does that
-                return
-            self._idle.remove(worker)
-            self._leased.add(worker)
-        self.take_back(worker)
+            if worker in self._idle:  # otherwise whoever gives it back does that
+                worker.tidy()
 
     def _give(self, worker: Worker) -> None:
         """Give a worker that is free to whoever has waited longest for it."""
-        if worker.dead:
+        if not worker.sound:
+            worker.kill()
             if worker not in self._there:  # otherwise its minder hangs up
                 worker.channel.close()
             return
         for waiter in self._waiters:
             if waiter.wanted in {None, worker}:
                 self._waiters.remove(waiter)
-                self._answer(waiter, self._leased_to(worker))
+                waiter.answer.put(self._leased_to(worker))
                 return
         self._idle.insert(0, worker)  # whoever has just worked is warm
-
-    @staticmethod
-    def _answer(waiter: _Waiter, answer: Lease | Fault) -> None:
-        waiter.answer = answer
-        waiter.answered.release()
 
     def _refuse(self, fault: Fault, wanted: Worker | None = None) -> None:
         """Tell those that wait, for any worker or for this one, that it is in vain."""
         for waiter in [waiter for waiter in self._waiters if wanted is None or waiter.wanted is wanted]:
             self._waiters.remove(waiter)
-            self._answer(waiter, fault)
+            waiter.answer.put(fault)
 
     def _mind(self) -> None:
         """See that there is one worker more."""
@@ -224,15 +249,21 @@ class Crew:
         """One more worker, which is there."""
         try:
             worker = self._start()
+            self._starting.add(worker)
             try:
+                if self._closed:
+                    worker.kill()
                 worker.greet()
             except BaseException:
                 worker.kill()
                 worker.wait()
                 worker.channel.close()
                 raise
+            finally:
+                self._starting.discard(worker)
         except Exception as error:
-            log.exception("a worker process cannot be started")
+            if not self._closed:
+                log.exception("a worker process cannot be started")
             with self._lock:
                 self._trouble = True
                 if not self._there:
@@ -262,16 +293,17 @@ class Crew:
         """End the workers, and wait until they have ended. Harmless when called twice."""
         with self._lock:
             self.drop()
-            self._refuse(Fault("host", "WorkersClosed", "the sandbox and its workers are closed"))
+            self._refuse(_closed())
             minders = list(self._minders)
         until = time.monotonic() + _LEAVING
         for minder in minders:
-            minder.join(max(0.0, until - time.monotonic()))
+            if minder.is_alive():
+                minder.join(max(0.0, until - time.monotonic()))
 
     def drop(self) -> None:
         """End the workers. The collector may call it, anywhere and at any time: it takes no lock, and waits for nothing."""
         self._closed = True
-        for worker in tuple(self._there):
+        for worker in (*self._there, *self._starting):
             worker.kill()
 
     def abandon(self) -> None:
@@ -281,8 +313,15 @@ class Crew:
         self._closed = closed
 
 
+def _closed() -> Fault:
+    hint = "nothing was run, and nothing more will be: stop here"
+    return Fault("host", "WorkersClosed", "the sandbox and its workers are closed", hint=hint)
+
+
 def _gone() -> Fault:
-    return Fault("host", "WorkerDied", "the worker process that held this world has ended; the world is lost")
+    text = "the worker process that held this world has ended; the world is lost"
+    hint = "nothing was run; run it again, with what it needs of earlier programs: it finds an empty world"
+    return Fault("host", "WorkerDied", text, hint=hint)
 
 
 def _unavailable() -> Fault:

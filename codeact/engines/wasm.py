@@ -197,7 +197,9 @@ class WasmInstance:
                 frames = (Frame(room.line, "<module>"),) if 0 < room.line < _LARGEST else ()
                 return replace(room.stop, frames=frames)
             case "lost":
-                return Fault("host", "WorkerDied", f"the worker process {trap.detail}; this world is lost")
+                text = f"the worker process {trap.detail}; this world is lost"
+                hint = "run it again: another worker is there for it; tell the operator where that fails too"
+                return Fault("host", "WorkerDied", text, hint=hint)
             case _:
                 text = f"the interpreter inside gave up ({trap.detail}); its world is lost"
                 return Fault("runtime", "SystemError", text)

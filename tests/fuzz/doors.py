@@ -105,7 +105,7 @@ def check_room(messages: Sequence[tuple[Any, ...]]) -> None:
     """
     ground = Ground()
     portal = Portal(own_loop)
-    door = Door(Toolset(ground.tools()), LIMITS, Deadline.of(LIMITS), portal)
+    door = Door(Toolset(ground.tools()), LIMITS, Deadline(LIMITS), portal)
     output = Output(LIMITS.output)
     room = Room(_doors(door, output), LIMITS)
     sent = 0
@@ -273,7 +273,7 @@ def check_call(call: tuple[str, tuple[object, ...], dict[str, object]]) -> None:
     """
     ground = Ground()
     portal = Portal(own_loop)
-    door = Door(Toolset([made for made in ground.tools() if made.name != "stuck"]), LIMITS, Deadline.of(LIMITS), portal)
+    door = Door(Toolset([made for made in ground.tools() if made.name != "stuck"]), LIMITS, Deadline(LIMITS), portal)
     try:
         for reply in (door.call(*call), door.submit(*call)):
             assert isinstance(reply, (int, Answer, Refusal, Stop))

@@ -9,6 +9,7 @@ import pytest
 from codeact import engines
 from codeact.engines.afar import AfarEngine
 from codeact.engines.wasm import WasmEngine
+from tests.workers.scene import Gate
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +32,11 @@ def everywhere(afar: AfarEngine, monkeypatch: pytest.MonkeyPatch) -> None:
 def engine() -> str:
     """The one engine that has workers."""
     return "wasm"
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """Tools that hold their runs until the test opens it, or ends."""
+    gate = Gate()
+    yield gate
+    gate.opened.set()

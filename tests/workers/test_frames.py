@@ -9,17 +9,19 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeact import Limits, Result, Sandbox, tool
+from codeact import Limits, Result, Sandbox, execution, tool
 from codeact.engines import load
 from codeact.engines.afar import AfarEngine
 from codeact.engines.crew import Crew
 from codeact.engines.wasm import WasmEngine
+from tests.workers.scene import until
 from wasm_runtime import frames, remote
 from wasm_runtime.frames import Channel
 from wasm_runtime.instance import Trap
@@ -319,3 +321,69 @@ def test_a_worker_that_feeds_a_frame_byte_by_byte_is_ended() -> None:
     with taken_over(script, timeout=0.3) as (sandbox, made):
         assert failed(sandbox.run("1")) == ("timeout", "TimeoutError")
         assert made[0].ended.wait(10)
+
+
+def test_a_worker_that_was_left_is_nobody_elses_before_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "STUCK", 30.0)
+    opened, goes_on = threading.Event(), threading.Event()
+
+    @tool
+    def hold() -> int:
+        """Outlive the run."""
+        opened.wait(20)
+        return 1
+
+    def script(channel: Channel, line: socket.socket) -> None:
+        if not opened.is_set():
+            line.sendall(call(b"hold", b"[[],{}]"))
+            channel.receive({frames.STOP: 0})
+            goes_on.wait(20)
+        line.sendall(done(HEADER + b"1"))
+
+    with taken_over(script, [hold], timeout=0.3) as (sandbox, made):
+        crew = sandbox._grant.engine.crew  # type: ignore[attr-defined]
+        assert failed(sandbox.run("1")) == ("timeout", "TimeoutError")
+        until(lambda: [thread for thread in threading.enumerate() if thread.name == "codeact-finish"])
+        opened.set()
+        until(lambda: not execution._live)
+        assert crew._leased == {made[0]}
+        goes_on.set()
+        until(lambda: not crew._leased)
+        assert sandbox.run("1").value == 1
+        assert len(made) == 1
+
+
+def test_the_end_of_a_run_is_not_told_to_a_worker_that_has_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker, host, said = Forger(says(done(b""))), Host(), []
+    worker.greet()
+    talk = remote._Talk(worker, host, lambda: None)
+    assert talk.run(b"") == (frames.DONE, done(b"")[frames.HEAD.size :])
+    talk.end()
+    monkeypatch.setattr(worker.channel, "send_now", lambda *frame: said.append(frame))
+    host.over = True
+    talk.look()
+    assert said == []
+    worker.kill()
+    worker.channel.close()
+
+
+def test_what_a_worker_says_after_its_run_ends_it_where_somebody_waits_for_it() -> None:
+    opened = threading.Event()
+
+    @tool
+    def hold() -> int:
+        """Wait until the test goes on."""
+        opened.wait(20)
+        return 1
+
+    def script(channel: Channel, line: socket.socket) -> None:
+        line.sendall(call(b"hold", b"[[],{}]"))
+        channel.receive({frames.ANSWER: 1000})
+        line.sendall(done(HEADER + b"1") + done(HEADER + b'"of another run"'))
+
+    with taken_over(script, [hold]) as (sandbox, made), ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(sandbox.run, "1") for _ in range(2)]
+        until(lambda: sandbox._grant.engine.crew._waiters)  # type: ignore[attr-defined]
+        opened.set()
+        assert [run.result().value for run in runs] == [1, 1]
+        assert len(made) >= 2

@@ -26,7 +26,7 @@ from tests.test_session import (  # noqa: F401
 )
 from tests.walls.conftest import TEXT
 
-del test_a_tool_may_run_programs_itself  # deeper than there are workers; see `test_crew`
+del test_a_tool_may_run_programs_itself  # deeper than there are workers; see `test_waiting`
 
 pytestmark = pytest.mark.usefixtures("everywhere")
 
