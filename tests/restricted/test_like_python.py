@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import warnings
+from dis import get_instructions
 
 import pytest
+
+from codeact.engines.restricted.policy import Policy
 
 VALUES = {
     "frozen": "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass P:\n    x: int\np = P(2)\ntry:\n    p.x *= 2\nexcept AttributeError as e:\n    r = str(e)\n(p.x, r)",
@@ -46,6 +49,26 @@ VALUES.update(
         "products": "a = 1\n" + "*".join(["a"] * 400),
         "chained": "'a'" + ".strip()" * 150,
         "chained and judged": "'a'" + ".replace('a', 'b')" * 150,
+    }
+)
+
+LOOP = "for turn in range(2): pass\n"
+VALUES.update(
+    {
+        f"names at the top: {name}": program
+        for name, program in {
+            "docstring": f"'doc'\nfrom __future__ import annotations\n{LOOP}x: turn = 1\n(__doc__, x)",
+            "comprehension": f"n = 5\n{LOOP}a = [n for n in range(3)]\nb = [[n + z for n in a] for z in a]\n(n, a, b)",
+            "generator": f"k = 1\n{LOOP}k = 2\nlist(n + k for n in range(3) if n != k)",
+            "walrus": f"{LOOP}a = [last := n for n in range(4)]\n(a, last)",
+            "class": f"n = 1\n{LOOP}class C:\n    n = n + 1\n    m = [n for n in range(2)]\n    def get(self): return n\n(C.n, C.m, C().get())",
+            "function": f"n = 1\n{LOOP}def f(n): return n, (lambda: n)()\ndef g():\n    n = 7\n    def h():\n        nonlocal n\n        n += 1\n        return n\n    return h()\n(f(3), g(), n)",
+            "global": f"n = 1\ndef f():\n    global n\n    n = 9\n    return [n for n in range(2)]\n{LOOP}(f(), n)",
+            "handler": "for n in range(2):\n    try:\n        1 / n\n    except ZeroDivisionError as e:\n        r = str(e)\n(r, 'e' in globals())",
+            "deleted": "for n in range(2):\n    x = n\n    del x\ntry:\n    x\nexcept NameError as e:\n    r = str(e)\nr",
+            "annotated": "x: int = 0\nfor n in range(3):\n    x += n\n    y: int = x\n(x, y)",
+            "match": f"{LOOP}match (1, {{'k': 2, 'z': 3}}):\n    case (a, {{'k': b, **rest}}): pass\n(a, b, rest)",
+        }.items()
     }
 )
 
@@ -100,3 +123,15 @@ def test_print_names_itself(run):
 )
 def test_second_names_are_for_classes(run, program):
     assert run(program).fault.kind == "denied"
+
+
+def test_names_at_the_top_are_found_as_in_functions():
+    """A loop there may be all that a program is."""
+    program = "n: int = 0\nfor turn in range(3):\n    if turn * turn % 2: other = len(f'{n}{turn}')"
+    tree = ast.parse(program)
+    policy = Policy(program)
+    policy.judge(tree)
+    policy.declare(tree)
+    code = compile(tree, "<program>", "exec")
+    by_name = {step.argval for step in get_instructions(code) if step.opname in {"LOAD_NAME", "STORE_NAME"}}
+    assert by_name <= {"n", "__annotations__"}

@@ -29,6 +29,8 @@ class Accesses(Rewriter):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Names are the program's own; the builtins among them are those that were granted."""
+        if not self.scopes:
+            self.outer.add(node.id)
         if not isinstance(node.ctx, ast.Load):
             if node not in self.judged:
                 self.check_name(node, node.id)

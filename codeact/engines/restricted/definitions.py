@@ -102,6 +102,8 @@ class Definitions(Rewriter):
 
     def _visit_assignment(self, node: ast.Assign | ast.AnnAssign) -> ast.AST:
         """A class may bind special methods by assignment: `__radd__ = __add__`."""
+        if not self.scopes and isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            self.annotated.add(node.target.id)
         if self.in_class:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Name) and is_special(target.id):

@@ -198,6 +198,7 @@ class RestrictedInstance:
                 return _denied(policy.violations)
             if len(source) > _SHORT:
                 look()
+            policy.declare(tree)
             return compile_program(tree, source, _UNRETURNED, name)
         except SyntaxError as error:
             return self._told(describe(error) | {"kind": "syntax"})

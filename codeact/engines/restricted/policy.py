@@ -29,6 +29,7 @@ class Policy(Operations, Accesses, Definitions):
     """Rewrites a parsed program in place, and collects what it must not say."""
 
     _stars = 0
+    _repeats = False
 
     def judge(self, tree: _N) -> _N:
         """Rewrite a program; whether it may run is in `violations`."""
@@ -38,6 +39,18 @@ class Policy(Operations, Accesses, Definitions):
         )
         self.visit(tree)
         return tree
+
+    def declare(self, tree: ast.Module) -> None:
+        """Say of a judged program's names that they are global, which at the top of it is what they are.
+
+        Said so, they are looked up where the interpreter has found them last, as in functions; otherwise in three dicts
+        at every turn of a loop.
+        """
+        if not self._repeats or len(tree.body) == 1:
+            return
+        names = sorted(self.outer - self.annotated)  # a name cannot be both
+        start = next(place for place, statement in enumerate(tree.body) if not _leads(statement))
+        tree.body.insert(start, at(ast.Global(names), tree.body[start]))
 
     # --- text ------------------------------------------------------------------------------------------------
 
@@ -77,11 +90,13 @@ class Policy(Operations, Accesses, Definitions):
 
     def visit_For(self, node: ast.For) -> ast.AST:
         """Every turn of a loop is a tick."""
+        self._repeats |= not self.scopes
         node = self.node_contents_visit(node)
         node.iter = self.charged(node.iter)
         return node
 
     def _visit_loop(self, node: _N) -> _N:
+        self._repeats |= not self.scopes
         loop: Any = self.node_contents_visit(node)
         loop.body.insert(0, self.tick(loop))
         return node
@@ -98,6 +113,7 @@ class Policy(Operations, Accesses, Definitions):
         return node
 
     def _visit_comp(self, node: _N) -> _N:
+        self._repeats |= not self.scopes
         self.comprehensions += 1
         node = self.node_contents_visit(node)
         self.comprehensions -= 1
@@ -205,6 +221,13 @@ class Policy(Operations, Accesses, Definitions):
 
 def _wide(spec: str) -> bool:
     return any(int(digits) > WIDTH for digits in re.findall(rf"\d{{{_LEAST_WIDTH},}}", spec))
+
+
+def _leads(statement: ast.stmt) -> bool:
+    """Whether it has to come before everything else: a docstring, and what is imported from the future."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "__future__"
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _makes_text(statement: ast.stmt) -> bool:

@@ -62,6 +62,8 @@ class Rewriter(RestrictingNodeTransformer):
 
     Attributes:
         violations: empty when the program may run.
+        outer: names that are read or bound outside functions and classes, guards included.
+        annotated: those of them that are annotated.
     """
 
     def __init__(self, source: str = "", taken: Iterable[str] = (), look: Callable[[], object] = bool) -> None:
@@ -75,6 +77,8 @@ class Rewriter(RestrictingNodeTransformer):
         self.in_pattern = False
         self.judged: set[ast.Name] = set()
         self.annotations_are_text = False
+        self.outer: set[str] = set()
+        self.annotated: set[str] = set()
         self._look = look
         self._visited = 0
         self._ready: set[ast.AST] = set()
@@ -184,6 +188,8 @@ class Rewriter(RestrictingNodeTransformer):
 
     def name(self, guard: str, near: ast.AST) -> ast.Name:
         """The name of a guard."""
+        if not self.scopes:
+            self.outer.add(guard)
         return at(ast.Name(guard, LOAD), near)
 
     def guard(self, guard: str, near: ast.AST, args: list[ast.expr]) -> ast.Call:
