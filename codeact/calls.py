@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as FutureTimeout
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -20,6 +19,7 @@ from codeact.grant import Deadline
 from codeact.limits import Limits
 from codeact.pending import NOTHING, Arguments, Pending
 from codeact.portal import Portal
+from codeact.promise import Awaited
 from codeact.renderings import digest_of
 from codeact.result import DIGITS, Call, State
 from codeact.tools import BadArguments, Tool, Toolset
@@ -271,18 +271,21 @@ class Door:
         """Carry a call out while the guest stands still."""
         allowed = self._allowed(work.tool)
         if work.tool.is_async:
-            future = self._portal.begin(work.tool.name, work.function)
+            promise = Awaited()
+            self._portal.begin(work.tool.name, work.function, promise)
             self._portal.wake()
-            return call.wait(future, min(allowed, self._deadline.left()))
+            return call.stand_still(promise, min(allowed, self._deadline.left()))
         if allowed < math.inf:
-            return call.wait(workers.call(work.function), min(allowed, self._deadline.left()))
+            promise = Awaited()
+            workers.call(work.function, promise)
+            return call.stand_still(promise, min(allowed, self._deadline.left()))
         return work.function()
 
     def _follow(self, call: Pending, work: Work) -> int:
         """Carry a call out while the guest goes on."""
         self._submitted[call.seq] = call, work
         call.until = time.monotonic() + self._allowed(work.tool)
-        call.follow(self._portal.begin(work.tool.name, work.function), self._done.put)
+        self._portal.begin(work.tool.name, work.function, call.followed(self._done.put))
         return call.seq
 
     def _outcome(self, call: Pending, work: Work, obtain: Callable[[], object]) -> tuple[State, Reply]:
@@ -290,7 +293,7 @@ class Door:
             plain = from_host(obtain(), depth=self._limits.value_depth, size=self._limits.value_bytes)
             if work.tool.shape is not None:
                 plain = work.tool.shape(plain)
-        except FutureTimeout as error:
+        except TimeoutError as error:
             if not call.timed_out:  # the tool's own TimeoutError
                 return "failed", work.failed(error)
             allowed = self._allowed(work.tool)

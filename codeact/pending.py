@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
+from concurrent.futures import CancelledError
 from types import MappingProxyType
 from typing import cast
 
+from codeact.promise import Awaited, Promise
 from codeact.result import Call, State
 
 Arguments = tuple[tuple[object, ...], dict[str, object]]
@@ -26,13 +26,13 @@ class Pending:
         name: the tool asked for, shortened.
         digest: the digits of its arguments that a receipt shows.
         started: when it began, by `time.perf_counter`.
-        ended: when its future was done, by the same clock; None before, and for calls that have none.
+        ended: when what it was promised was there, by the same clock; None before, and where the guest stands still.
         until: when it has used up its own time, by `time.monotonic`.
         timed_out: whether it has.
         said: what an event says of its arguments; see `codeact.audit.events`.
     """
 
-    __slots__ = ("_cancelled", "_future", "digest", "ended", "name", "said", "seq", "started", "timed_out", "until")
+    __slots__ = ("_cancelled", "_promise", "digest", "ended", "name", "said", "seq", "started", "timed_out", "until")
 
     def __init__(self, seq: int, name: str, digest: str, said: Mapping[str, object] = NOTHING) -> None:
         self.seq = seq
@@ -44,59 +44,65 @@ class Pending:
         self.until = math.inf
         self.timed_out = False
         self._cancelled = False
-        self._future: Future[object] | None = None
+        self._promise: Promise | None = None
 
-    def wait(self, future: Future[object], seconds: float) -> object:
-        """Stand still until a future has a result.
+    def stand_still(self, promise: Awaited, seconds: float) -> object:
+        """Wait for what was promised.
 
         Raises:
-            TimeoutError: it has none after so many seconds.
+            TimeoutError: it is not there after so many seconds.
+            CancelledError: the call has been given up.
         """
-        self._attach(future)
-        try:
-            return future.result(max(seconds, 0.0))
-        except FutureTimeout:
-            self.timed_out = not future.done()
-            future.cancel()
-            raise
+        self._attach(promise)
+        promise.wait(seconds)
+        return self.result()
 
-    def follow(self, future: Future[object], done: Callable[[Pending], object]) -> None:
-        """Go on, and be told when a future has a result."""
+    def followed(self, done: Callable[[Pending], object]) -> Promise:
+        """Go on. Gives what is to be settled, and lets know when it is."""
 
-        def told(_future: Future[object]) -> None:
+        def told() -> None:
             self.ended = time.perf_counter()
             done(self)
 
-        self._attach(future)
-        future.add_done_callback(told)
+        promise = Promise(told)
+        self._attach(promise)
+        return promise
 
     def result(self) -> object:
-        """What the future that it follows has come to.
+        """What has come of it.
 
         Raises:
-            TimeoutError: nothing yet; its own time is over.
+            TimeoutError: nothing yet, and its own time is over.
+            CancelledError: it has been given up.
         """
-        return self.wait(cast("Future[object]", self._future), 0.0)
+        promise = cast("Promise", self._promise)
+        if promise.settled:
+            return promise.result()
+        if promise.given_up:
+            raise CancelledError
+        self.timed_out = True
+        promise.give_up()
+        raise TimeoutError
 
     def cancel(self) -> None:
         """Let what carries it out end, without waiting for that."""
         self._cancelled = True
-        if self._future is not None:
-            self._future.cancel()
+        if self._promise is not None:
+            self._promise.give_up()
 
     def state(self) -> State:
         """How it ended, where nobody takes its answer."""
-        future = self._future
-        if future is None or not future.done() or future.cancelled():
+        promise = self._promise
+        if promise is None or not promise.settled or isinstance(promise.error, CancelledError):
             return "unfinished"
-        return "ok" if future.exception() is None else "failed"
+        return "ok" if promise.error is None else "failed"
 
     def receipt(self, state: State) -> Call:
         """Its receipt, were it to end now."""
         ended = time.perf_counter() if self.ended is None else self.ended
         return Call(self.seq, self.name, self.digest, state, ended - self.started)
 
-    def _attach(self, future: Future[object]) -> None:
-        self._future = future
-        if self._cancelled:  # the door was shut before there was anything to cancel
-            future.cancel()
+    def _attach(self, promise: Promise) -> None:
+        self._promise = promise
+        if self._cancelled:  # the door was shut before there was anything to give up
+            promise.give_up()

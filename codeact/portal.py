@@ -7,13 +7,14 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from contextvars import Context, copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codeact.audit import Unrecorded
+from codeact.promise import Promise
 
 if TYPE_CHECKING:
     import asyncio
@@ -42,24 +43,20 @@ class Portal:
             loop: gives the loop; asked when the first coroutine begins.
         """
         self._loop = loop
-        self._inbox: deque[tuple[str, Begin, Future[object], Context]] = deque()
-        self._outbox: list[tuple[Callable[[Any], None], object]] = []
+        self._inbox: deque[tuple[str, Begin, Promise, Context]] = deque()
+        self._outbox: list[tuple[Promise, object, BaseException | None]] = []
         self._waking = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def begin(self, name: str, function: Begin) -> Future[object]:
+    def begin(self, name: str, function: Begin, promise: Promise) -> None:
         """Hand a coroutine over, from any thread and in the caller's context. It begins when the loop is woken.
 
         Args:
             name: what it is called in the log.
             function: makes it.
-
-        Returns:
-            Its future. Cancelling that cancels the coroutine, and waits for nothing.
+            promise: settled with what it comes to. Giving that up cancels the coroutine.
         """
-        future: Future[object] = Future()
-        self._inbox.append((name, function, future, copy_context()))
-        return future
+        self._inbox.append((name, function, promise, copy_context()))
 
     def wake(self) -> None:
         """Let what was handed over begin."""
@@ -72,35 +69,36 @@ class Portal:
         except RuntimeError as error:  # the loop is closed
             self._waking = False
             while self._inbox:
-                _, _, future, _ = self._inbox.popleft()
-                with suppress(InvalidStateError):
-                    future.set_exception(error)
+                _, _, promise, _ = self._inbox.popleft()
+                promise.settle(None, error)
 
     def _empty_inbox(self) -> None:
         self._waking = False
         loop = self._loop()
         while self._inbox:
-            name, function, future, context = self._inbox.popleft()
-            if future.cancelled():
+            name, function, promise, context = self._inbox.popleft()
+            if promise.given_up:
                 continue
-            task = loop.create_task(self._perform(function, future), name=name, context=context)
+            task = loop.create_task(self._perform(function, promise), name=name, context=context)
             self._tasks.add(task)  # the loop itself keeps no hold of it
-            task.add_done_callback(self._forget)
-            future.add_done_callback(partial(self._told, task))
+            task.add_done_callback(self._tasks.discard)
+            promise.withdraw = partial(self._withdraw, task)
+            if promise.given_up:  # meanwhile
+                task.cancel()
 
-    async def _perform(self, function: Begin, future: Future[object]) -> None:
+    async def _perform(self, function: Begin, promise: Promise) -> None:
         """Carry a coroutine to its end. Nothing is raised: a SystemExit would end the loop, which is everybody's."""
         import asyncio  # noqa: PLC0415 - whoever has a loop has imported it
 
         try:
-            self._deliver(future.set_result, await function())
+            self._deliver(promise, await function())
         except asyncio.CancelledError:
-            future.cancel()
-        except BaseException as error:  # noqa: BLE001 - it travels on in the future
-            self._deliver(future.set_exception, error)
+            promise.settle(None, CancelledError())
+        except BaseException as error:  # noqa: BLE001 - it travels on in the promise
+            self._deliver(promise, None, error)
 
-    def _deliver(self, settle: Callable[[Any], None], outcome: object) -> None:
-        self._outbox.append((settle, outcome))
+    def _deliver(self, promise: Promise, value: object, error: BaseException | None = None) -> None:
+        self._outbox.append((promise, value, error))
         if len(self._tasks) == 1:
             self._empty_outbox()
         elif len(self._outbox) == 1:
@@ -108,21 +106,14 @@ class Portal:
 
     def _empty_outbox(self) -> None:
         outbox, self._outbox = self._outbox, []
-        for settle, outcome in outbox:
-            try:
-                settle(outcome)
-            except InvalidStateError:  # given up meanwhile
-                if isinstance(outcome, Unrecorded):
-                    log.error("what a call did that had been given up: %s", outcome)  # noqa: TRY400 - it says it all
+        for promise, value, error in outbox:
+            if not promise.settle(value, error) and isinstance(error, Unrecorded):
+                log.error("what a call did that had been given up: %s", error)
 
-    def _forget(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-
-    def _told(self, task: asyncio.Task[None], future: Future[object]) -> None:
-        if not future.cancelled() or task.done():
-            return
-        with suppress(RuntimeError):  # the loop is closed, and the task with it
-            self._loop().call_soon_threadsafe(task.cancel)
+    def _withdraw(self, task: asyncio.Task[None]) -> None:
+        if not task.done():
+            with suppress(RuntimeError):  # the loop is closed, and the task with it
+                self._loop().call_soon_threadsafe(task.cancel)
 
     async def settle(self, seconds: float) -> None:
         """Wait until all coroutines have ended, no longer than so many seconds; whoever takes longer is logged.

@@ -11,10 +11,11 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
 from queue import SimpleQueue
+
+from codeact.promise import Promise
 
 STACK = 256 * 1024 * 1024
 """Bytes of a worker's stack. It is address space: memory is used only as deep as a guest recurses, which on
@@ -47,21 +48,21 @@ class Workers:
         except IndexError:
             self._start(job)
 
-    def call(self, function: Callable[[], object]) -> Future[object]:
-        """Call a function on a worker, in the caller's context; a deadline can then pass without it."""
-        future: Future[object] = Future()
+    def call(self, function: Callable[[], object], promise: Promise) -> None:
+        """Call a function on a worker, in the caller's context, and settle with that; a deadline can then pass without it."""
         context = copy_context()
 
         def job() -> None:
-            if not future.set_running_or_notify_cancel():
+            if promise.given_up:
                 return
             try:
-                future.set_result(context.run(function))
-            except BaseException as error:  # noqa: BLE001 - it travels on in the future
-                future.set_exception(error)
+                value = context.run(function)
+            except BaseException as error:  # noqa: BLE001 - it travels on in the promise
+                promise.settle(None, error)
+            else:
+                promise.settle(value)
 
         self.submit(job)
-        return future
 
     def within(self, job: Job) -> None:
         """Do a job, which must not raise, on a worker, and wait for its end."""

@@ -248,11 +248,10 @@ def test_a_door_that_is_shut_before_a_call_has_begun_still_cancels_it() -> None:
     forever = _waits_forever(ended)
 
     class Slow(Portal):
-        def begin(self, name: str, function: Any) -> Any:
-            future = super().begin(name, function)
+        def begin(self, name: str, function: Any, promise: Any) -> None:
+            super().begin(name, function, promise)
             self.wake()
             door.close()  # at the worst moment
-            return future
 
     door = Door(Toolset([forever]), Limits(), Deadline(Limits(timeout=60)), Slow(own_loop))
     began = time.monotonic()
