@@ -183,6 +183,55 @@ def test_a_task_that_is_cancelled_cancels_its_call(make: MakeSandbox) -> None:
     }
 
 
+def _looking(waiting: Waiting, number: int) -> Any:
+    @tool
+    async def look() -> bool:
+        """Whether so many other calls have ended."""
+        return await asyncio.to_thread(waiting.ended, number)
+
+    return look
+
+
+def test_calls_that_are_gathered_need_no_tasks_of_their_own(make: MakeSandbox) -> None:
+    program = (
+        "import asyncio\ng = asyncio.gather(*[tools.double(n) for n in range(3)])\nawait asyncio.sleep(0)\n"
+        "tasks = len(asyncio.all_tasks())\ntasks, await g"
+    )
+    assert make(TOOLS).run(program).value == (2, [0, 2, 4])
+
+
+def test_what_is_gathered_is_made_once(make: MakeSandbox) -> None:
+    sandbox = make(TOOLS)
+    result = sandbox.run("import asyncio\nc = tools.double(1)\nawait asyncio.gather(c, c, tools.double(2))")
+    assert result.value == [2, 2, 4]
+    assert len(result.calls) == 2
+    error = sandbox.run("import asyncio\nc = tools.double(1)\nawait c\nawait asyncio.gather(c, tools.double(2))").error
+    assert error is not None
+    assert error.line == 4
+    assert "was awaited already" in error.message
+
+
+def test_the_first_error_of_what_is_gathered_leaves_the_others(make: MakeSandbox) -> None:
+    waiting = Waiting()
+    result = make([*TOOLS, waiting.tool, waiting.look, _looking(waiting, 1)]).run(
+        "import asyncio\nasync def main():\n    try:\n        await asyncio.gather(tools.forever(), tools.fail(1), tools.double(2))\n"
+        "    except Exception as error:\n        return type(error).__name__, tools.begun()\n"
+        "[asyncio.run(main()), await tools.look()]"
+    )
+    assert result.value == [("ToolError", 1), True], "the loop that waited has gone, and its calls with it"
+    assert {call.name: call.state for call in result.calls}["forever"] == "unfinished"
+
+
+def test_cancelling_what_is_gathered_cancels_its_calls(make: MakeSandbox) -> None:
+    waiting = Waiting()
+    result = make([waiting.tool, waiting.look, _looking(waiting, 2)]).run(
+        "import asyncio\ng = asyncio.gather(tools.forever(1), tools.forever(2), return_exceptions=True)\n"
+        "while tools.begun() < 2:\n    await asyncio.sleep(0.001)\ng.cancel()\nended = await tools.look()\n"
+        "try:\n    await g\nexcept asyncio.CancelledError:\n    ended = ended, 'cancelled'\nended"
+    )
+    assert result.value == (True, "cancelled"), result.observation()
+
+
 def test_a_wait_that_is_over_cancels_its_call(make: MakeSandbox) -> None:
     waiting = Waiting()
     result = make([waiting.tool]).run(

@@ -11,6 +11,7 @@ from .awaits import awaitable, settled
 from .patching import replace
 from .tasks import aside, release
 from .tools import traffic
+from .unawaited import UnawaitedCall, gathered, go_together
 
 
 class _Outside:
@@ -61,6 +62,12 @@ class Loop(asyncio.BaseEventLoop):
         """A task; of a value that is there already too, as the result of a sync tool is."""
         return super().create_task(coro if hasattr(coro, "__await__") else settled(coro), **options)
 
+    def close(self) -> None:
+        """Let go of everything."""
+        if not self.is_running():
+            traffic.abandon(self)
+        super().close()
+
     def run_in_executor(  # type: ignore[override]  # any executor is the program itself
         self, _executor: object, function: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
@@ -101,6 +108,9 @@ def _runner_run(self: asyncio.Runner, coro: Any, **options: Any) -> Any:
 
 def _gather(*coros_or_futures: Any, return_exceptions: bool = False) -> Any:
     """Wait for all of them together; values that are there already are as good as awaited."""
+    loop = asyncio._get_running_loop()  # noqa: SLF001
+    if loop is not None and go_together(UnawaitedCall, coros_or_futures):
+        return loop.create_task(gathered(coros_or_futures, lenient=return_exceptions))
     return _asyncio_gather(*map(awaitable, coros_or_futures), return_exceptions=return_exceptions)
 
 

@@ -84,10 +84,7 @@ class AwaitableTool(Tool):
     def __call__(self, /, *args: object, **kwargs: object) -> UnawaitedCall:
         """A call of the tool, to be awaited."""
         name = self.__name__
-        sent = Sent(name, _encode(name, args, kwargs, self._depth), current_line())
-        return UnawaitedCall(
-            name, lambda: traffic.steps(sent, lambda: _through(name, sent.arguments)), ledger, sent.line
-        )
+        return UnawaitedCall(Sent(name, _encode(name, args, kwargs, self._depth), current_line()), traffic, ledger)
 
 
 for _kind in (Tool, AwaitableTool):
@@ -266,6 +263,9 @@ class _Calls(Traffic[Sent, str]):
 
     def opened(self, reply: str) -> object:
         return _opened(reply)
+
+    def at_once(self, call: Sent) -> object:
+        return _through(call.name, call.arguments)
 
 
 def _answers(text: str) -> list[tuple[int, str]]:

@@ -7,7 +7,7 @@ loop next waits, so that calls which begin together cross together.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from typing import Any, Generic, TypeVar
 
 Call = TypeVar("Call")
@@ -19,7 +19,7 @@ class Errand(Generic[Call]):
 
     Attributes:
         call: the call.
-        future: what is waited for; any kind of asyncio's.
+        future: what is waited for; any kind of asyncio's, or a share of one.
         number: its place among the calls that have left in this run, from 0; None while it has not.
     """
 
@@ -29,6 +29,63 @@ class Errand(Generic[Call]):
         self.call = call
         self.future = future
         self.number: int | None = None
+
+
+class Batch:
+    """Calls that are awaited together.
+
+    Attributes:
+        future: what is waited for: it comes to the first error, or None when all are answered.
+        results: what they came to, in their order.
+    """
+
+    __slots__ = ("_left", "_lenient", "future", "results")
+
+    def __init__(self, future: Any, size: int, *, lenient: bool) -> None:
+        self.future = future
+        self.results: list[object] = [None] * size
+        self._left = size
+        self._lenient = lenient
+
+    def settle(self, place: int, result: object, error: Exception | None = None) -> None:
+        """One of them has been answered."""
+        self.results[place] = result
+        self._left -= 1
+        if not self.future.done() and (not self._left or (error is not None and not self._lenient)):
+            self.future.set_result(None if self._lenient else error)
+
+
+class Share:
+    """One call's part of a batch; to those who answer it, a future."""
+
+    __slots__ = ("_batch", "_done", "_place")
+
+    def __init__(self, batch: Batch, place: int) -> None:
+        self._batch = batch
+        self._place = place
+        self._done = False
+
+    def get_loop(self) -> Any:
+        """The loop of those who wait."""
+        return self._batch.future.get_loop()
+
+    def done(self) -> bool:
+        """Whether it needs no answer any more."""
+        return self._done
+
+    def cancel(self) -> None:
+        """Let it need none."""
+        self._done = True
+
+    def set_result(self, result: object) -> None:
+        """Give it its result."""
+        self._done = True
+        self._batch.settle(self._place, result)
+
+    def set_exception(self, error: Exception) -> None:
+        """Let it fail."""
+        self._done = True
+        self._batch.settle(self._place, error, error)
 
 
 class Traffic(Generic[Call, Reply]):
@@ -56,6 +113,10 @@ class Traffic(Generic[Call, Reply]):
         """The value in a reply; raises what the program is to meet instead of one."""
         raise NotImplementedError
 
+    def at_once(self, call: Call) -> object:
+        """Make a call while the program stands still; gives its value."""
+        raise NotImplementedError
+
     def reset(self) -> None:
         """Forget all calls: a run begins."""
         self._waiting: deque[Errand[Call]] = deque()
@@ -69,16 +130,11 @@ class Traffic(Generic[Call, Reply]):
         errand = next(iter(self._under_way.values()), None)
         return None if errand is None else errand.call
 
-    def steps(self, call: Call, at_once: Callable[[], object]) -> Generator[Any, Any, object]:
-        """What awaiting a call does: the loop goes on without it until it is answered.
-
-        Args:
-            call: the call.
-            at_once: makes it while the program stands still, where no loop runs.
-        """
+    def steps(self, call: Call) -> Generator[Any, Any, object]:
+        """What awaiting a call does: the loop goes on without it until it is answered; where none runs, it is made at once."""
         loop = self.running()
         if loop is None:
-            return at_once()
+            return self.at_once(call)
         errand = Errand(call, loop.create_future())
         self._waiting.append(errand)
         try:
@@ -86,6 +142,35 @@ class Traffic(Generic[Call, Reply]):
         except BaseException:
             self._give_up(errand)
             raise
+
+    async def together(self, calls: list[Call], *, lenient: bool) -> list[object]:
+        """Await several calls in a loop that runs.
+
+        Args:
+            calls: the calls.
+            lenient: whether an error is a result like others; otherwise the first is raised, and the others go on.
+        """
+        batch = Batch(self.running().create_future(), len(calls), lenient=lenient)
+        errands = [Errand(call, Share(batch, place)) for place, call in enumerate(calls)]
+        self._waiting.extend(errands)
+        try:
+            error = await batch.future
+        except BaseException:
+            for errand in errands:
+                self._give_up(errand)
+            raise
+        if error is None:
+            return batch.results
+        try:
+            raise error
+        finally:
+            del error, batch, errands  # the traceback keeps this frame, and would keep itself
+
+    def abandon(self, loop: Any) -> None:
+        """Give up what a loop has waited for: it is about to be closed."""
+        for errand in [*self._waiting, *self._under_way.values()]:
+            if errand.future.get_loop() is loop:
+                self._give_up(errand)
 
     def wait(self, seconds: float | None) -> bool:
         """Let calls leave and time pass, until something is answered or the seconds are over.

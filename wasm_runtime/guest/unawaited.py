@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Coroutine, Generator
-from typing import Any, NoReturn
+from collections.abc import Coroutine, Generator
+from typing import Any, NoReturn, Protocol
 
 from .program import number_of
+from .traffic import Traffic
 
 NAMED = 20
 """Calls that were never awaited, of which a host is told."""
@@ -36,33 +37,43 @@ class Ledger:
         return left
 
 
+class Named(Protocol):
+    """A call as it leaves."""
+
+    @property
+    def name(self) -> str:
+        """The tool."""
+        ...
+
+    @property
+    def line(self) -> int:
+        """The program's line that makes it."""
+        ...
+
+
 class UnawaitedCall(Coroutine[Any, Any, object]):
     """A call that happens when it is awaited, and at most once. Using it as if it were the result says so."""
 
-    __slots__ = ("__name__", "_ledger", "_place", "_running", "_steps", "_used")
+    __slots__ = ("__name__", "_call", "_ledger", "_place", "_running", "_traffic", "_used")
 
-    def __init__(self, name: str, steps: Callable[[], Generator[Any, Any, object]], ledger: Ledger, line: int) -> None:
+    def __init__(self, call: Named, traffic: Traffic[Any, Any], ledger: Ledger) -> None:
         """Make one.
 
         Args:
-            name: the tool.
-            steps: makes the generator that carries it out.
+            call: what it asks for.
+            traffic: carries it out.
             ledger: where it stands until it is awaited.
-            line: the program's line that made it.
         """
-        self.__name__ = name
-        self._steps = steps
+        self.__name__ = call.name
+        self._call = call
+        self._traffic = traffic
         self._used = False
         self._running: Generator[Any, Any, object] | None = None
         self._ledger = ledger
-        self._place = ledger.enter(name, line)
+        self._place = ledger.enter(call.name, call.line)
 
     def __await__(self) -> Generator[Any, Any, object]:
-        if self._used:
-            msg = f"this call of {self.__name__} was awaited already; every await needs a call of its own"
-            raise RuntimeError(msg)
-        self._use()
-        return self._steps()
+        return self._traffic.steps(self._taken())
 
     def send(self, value: Any, /) -> Any:
         """Go on to the next thing to wait for."""
@@ -83,6 +94,13 @@ class UnawaitedCall(Coroutine[Any, Any, object]):
         if self._running is not None:
             self._running.close()
 
+    def _taken(self) -> Named:
+        if self._used:
+            msg = f"this call of {self.__name__} was awaited already; every await needs a call of its own"
+            raise RuntimeError(msg)
+        self._use()
+        return self._call
+
     def _use(self) -> None:
         self._used = True
         self._ledger.strike(self._place)
@@ -100,6 +118,22 @@ class UnawaitedCall(Coroutine[Any, Any, object]):
         return f"<call of {self.__name__}, not awaited: write `await tools.{self.__name__}(...)`>"
 
     __hash__ = object.__hash__
+
+
+def go_together(kind: type[UnawaitedCall], waited: tuple[object, ...]) -> bool:
+    """Whether all of these are calls of that kind that can still be made, each of them once."""
+    return len({id(call) for call in waited if type(call) is kind and not call._used}) == len(waited) > 1  # noqa: SLF001
+
+
+async def gathered(calls: tuple[UnawaitedCall, ...], *, lenient: bool) -> list[object]:
+    """What `gather` does with calls: they need no task each, which would take longer than all else that is done for them.
+
+    Args:
+        calls: see `go_together`.
+        lenient: whether an error is a result like others.
+    """
+    traffic = calls[0]._traffic  # noqa: SLF001 - a call's own are not for programs, as is the next
+    return await traffic.together([call._taken() for call in calls], lenient=lenient)  # noqa: SLF001
 
 
 def _truth(self: UnawaitedCall) -> bool:

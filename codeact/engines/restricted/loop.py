@@ -215,6 +215,7 @@ class Loop(Closed):
             msg = "Cannot close a running event loop"
             raise RuntimeError(msg)
         self._closed = True
+        self._passage.abandon(self)
         self._ready.clear()
         self._timers.clear()
         for task in list(self._tasks):

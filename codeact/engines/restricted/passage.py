@@ -102,6 +102,10 @@ class Passage(Traffic[Sent, Reply]):
             reply = self.doors.call(sent.name, sent.args, sent.named)
         return self.opened(reply)
 
+    def at_once(self, call: Sent) -> object:
+        """See `call`."""
+        return self.call(call)
+
     def running(self) -> Any:
         """The loop that runs, or None."""
         return self.loop

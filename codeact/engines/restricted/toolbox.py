@@ -56,9 +56,7 @@ class Tool(_Fixed):  # noqa: D101 - its instances carry the documentation of the
             return passage.call(passage.packed(name, args, named))
         sent = passage.packed(name, args, named, current_line())
         pending: Any = object.__new__(PendingCall)  # type: ignore[arg-type]  # which says that programs cannot
-        UnawaitedCall.__init__(
-            pending, name, lambda: passage.steps(sent, lambda: passage.call(sent)), world.ledger, sent.line
-        )
+        UnawaitedCall.__init__(pending, sent, passage, world.ledger)
         return pending
 
     def __repr__(self) -> str:

@@ -10,6 +10,8 @@ from codeact.engines.restricted.futures import Closed, Future, Task
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.loop import Handle, Loop, complete, is_coroutine
 from codeact.engines.restricted.sealed import Sealed
+from codeact.engines.restricted.toolbox import PendingCall
+from wasm_runtime.guest.unawaited import gathered, go_together
 
 _PLAIN = (
     "ALL_COMPLETED FIRST_COMPLETED FIRST_EXCEPTION Barrier BoundedSemaphore BrokenBarrierError CancelledError Condition "
@@ -194,6 +196,8 @@ def make_asyncio(parts: Parts) -> dict[str, Any]:  # noqa: PLR0915 - a table of 
             nothing = loop.create_future()
             nothing.set_result([])
             return nothing
+        if go_together(PendingCall, coros_or_futures):  # type: ignore[arg-type]  # which says that programs cannot make one
+            return loop.create_task(gathered(coros_or_futures, lenient=bool(return_exceptions)))
         known: dict[int, Future] = {}
         for waited in coros_or_futures:
             if id(waited) not in known:
