@@ -208,13 +208,15 @@ class Crew:
 
     def _give(self, worker: Worker) -> None:
         """Give a worker that is free to whoever has waited longest for it."""
-        if not worker.sound:
-            worker.kill()
+        if worker.dead:
             if worker not in self._there:  # otherwise its minder hangs up
                 worker.channel.close()
             return
         for waiter in self._waiters:
             if waiter.wanted in {None, worker}:
+                if not worker.sound:
+                    worker.kill()
+                    return
                 self._waiters.remove(waiter)
                 waiter.answer.put(self._leased_to(worker))
                 return
