@@ -22,8 +22,8 @@ from codeact.tools import Granted, Toolset
 
 if TYPE_CHECKING:
     from codeact.check import Checker
-    from codeact.engines.afar import AfarEngine
     from codeact.engines.ready import ReadyEngine
+    from codeact.engines.remote import RemoteEngine
     from codeact.policy import Policy
 
 MOST_READY = 1000
@@ -106,8 +106,8 @@ class Sandbox:
             if ready:
                 msg = f"ready={ready!r}, workers={workers!r}: worlds are made ready in this process; leave one of them out"
                 raise ValueError(msg)
-            made = afar = _afar(made, workers)
-            self._end = afar.close
+            made = remote = _remote(made, workers)
+            self._end = remote.close
         elif ready or type(ready) is not int:
             made = prepared = _prepared(made, ready, most)
             self._end = prepared.close
@@ -257,7 +257,7 @@ def _nothing() -> None:
     """There are no workers."""
 
 
-def _afar(near: Engine, workers: object) -> AfarEngine:
+def _remote(local: Engine, workers: object) -> RemoteEngine:
     """The engine, with its worlds in so many processes."""
     if isinstance(workers, bool) or not isinstance(workers, int):
         msg = f"workers={workers!r:.100}: expected a number of processes, such as os.cpu_count(), or None for none"
@@ -265,19 +265,19 @@ def _afar(near: Engine, workers: object) -> AfarEngine:
     if not 0 < workers <= MOST_WORKERS:
         msg = f"workers={workers}: expected 1 to {MOST_WORKERS} processes; leave it out to run in this one"
         raise ValueError(msg)
-    if near.name != "wasm":
+    if local.name != "wasm":
         msg = (
-            f"workers={workers}: only engine='wasm' runs in workers; engine={near.name!r} is for programs that need"
+            f"workers={workers}: only engine='wasm' runs in workers; engine={local.name!r} is for programs that need"
             " no wall, and where it should use more cores, start more processes of your own"
         )
         raise ValueError(msg)
-    from codeact.engines.afar import AfarEngine  # noqa: PLC0415 - only where there are workers
+    from codeact.engines.remote import RemoteEngine  # noqa: PLC0415 - only where there are workers
     from codeact.engines.wasm import WasmEngine  # noqa: PLC0415 - as above
 
-    if not isinstance(near, WasmEngine):
-        msg = f"workers={workers}: {type(near).__name__} is an engine of your own, which does not say how it would run there"
+    if not isinstance(local, WasmEngine):
+        msg = f"workers={workers}: {type(local).__name__} is an engine of your own, which does not say how it would run there"
         raise ValueError(msg)  # noqa: TRY004 - it is the combination that does not work
-    return AfarEngine(near, workers)
+    return RemoteEngine(local, workers)
 
 
 def _engine(engine: str | Engine, guest: str | os.PathLike[str] | None) -> Engine:
@@ -289,7 +289,7 @@ def _engine(engine: str | Engine, guest: str | os.PathLike[str] | None) -> Engin
     return engine
 
 
-def _prepared(near: Engine, ready: object, limits: Limits) -> ReadyEngine:
+def _prepared(local: Engine, ready: object, limits: Limits) -> ReadyEngine:
     """The engine, with so many worlds made ready."""
     if isinstance(ready, bool) or not isinstance(ready, int):
         msg = f"ready={ready!r:.100}: expected a number of worlds, such as 2, or 0 for none"
@@ -299,12 +299,12 @@ def _prepared(near: Engine, ready: object, limits: Limits) -> ReadyEngine:
         raise ValueError(msg)
     from codeact.engines.wasm import WasmEngine  # noqa: PLC0415 - as above
 
-    if not isinstance(near, WasmEngine):
-        msg = f"ready={ready}: only engine='wasm' has worlds that take time to make; engine={near.name!r} does without"
+    if not isinstance(local, WasmEngine):
+        msg = f"ready={ready}: only engine='wasm' has worlds that take time to make; engine={local.name!r} does without"
         raise ValueError(msg)  # noqa: TRY004 - it is the combination that does not work
     from codeact.engines.ready import ReadyEngine  # noqa: PLC0415 - only where it is asked for
 
-    return ReadyEngine(near, ready, limits)
+    return ReadyEngine(local, ready, limits)
 
 
 def run(

@@ -22,18 +22,18 @@ class ReadyEngine:
 
     name = WasmEngine.name
 
-    def __init__(self, near: WasmEngine, ready: int, limits: Limits) -> None:
+    def __init__(self, local: WasmEngine, ready: int, limits: Limits) -> None:
         """Make one, and begin to make guests.
 
         Args:
-            near: the engine that makes them.
+            local: the engine that makes them.
             ready: how many are kept ready.
             limits: what they are made with.
         """
-        self.default_fuel = near.default_fuel
-        self.pool = Pool(partial(Instance, near.machine, memory=limits.memory), ready, workers.submit)
+        self.default_fuel = local.default_fuel
+        self.pool = Pool(partial(Instance, local.machine, memory=limits.memory), ready, workers.submit)
         self._memory = limits.memory
-        self._near = near
+        self._local = local
         weakref.finalize(self, self.pool.close)
 
     def close(self) -> None:
@@ -43,7 +43,7 @@ class ReadyEngine:
     def open(self, faces: tuple[Face, ...], limits: Limits) -> WasmInstance:
         """Give a world, a fresh one as ever."""
         if limits.memory != self._memory:
-            return self._near.open(faces, limits)
+            return self._local.open(faces, limits)
         return WasmInstance(self._take, faces, limits, limits.fuel or self.default_fuel)
 
     def _take(self, _memory: int) -> Instance:

@@ -1,4 +1,4 @@
-"""Fixtures of workers: a crew for all tests of a process."""
+"""Fixtures of workers: a pool for all tests of a process."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Iterator
 import pytest
 
 from codeact import engines
-from codeact.engines.afar import AfarEngine
+from codeact.engines.remote import RemoteEngine
 from codeact.engines.wasm import WasmEngine
 from tests.workers.scene import Gate
 
 
 @pytest.fixture(scope="session")
-def afar() -> Iterator[AfarEngine]:
+def remote() -> Iterator[RemoteEngine]:
     """An engine with two workers."""
-    near = engines.load("wasm")
-    assert isinstance(near, WasmEngine)
-    engine = AfarEngine(near, 2)
+    local = engines.load("wasm")
+    assert isinstance(local, WasmEngine)
+    engine = RemoteEngine(local, 2)
     yield engine
     engine.close()
 
 
 @pytest.fixture
-def everywhere(afar: AfarEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def everywhere(remote: RemoteEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks for `wasm` gets the engine with workers."""
-    monkeypatch.setitem(engines._loaded, "wasm", afar)
+    monkeypatch.setitem(engines._loaded, "wasm", remote)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codeact import Limits, Result, Sandbox, tool
-from codeact.engines.crew import Crew
+from codeact.engines.workerpool import WorkerPool
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -20,8 +20,8 @@ ROOT = Path(__file__).parent.parent.parent
 ROOMY = 20.0
 
 
-def crew_of(sandbox: Sandbox) -> Crew:
-    return sandbox._grant.engine.crew  # type: ignore[attr-defined]
+def pool_of(sandbox: Sandbox) -> WorkerPool:
+    return sandbox._grant.engine.pool  # type: ignore[attr-defined]
 
 
 def until(true: Callable[[], object], seconds: float = 20.0) -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from codeact import tool
-from tests.workers.scene import ROOMY, Gate, crew_of, died, kill, made, until
+from tests.workers.scene import ROOMY, Gate, died, kill, made, pool_of, until
 from wasm_runtime import remote
 
 KILLED = {
@@ -30,7 +30,7 @@ def test_a_worker_that_is_killed_costs_its_run_and_no_other(moment: str) -> None
     @tool
     def shoot() -> int:
         """Kill the worker."""
-        kill(crew_of(sandbox).pids)
+        kill(pool_of(sandbox).pids)
         return 1
 
     @tool
@@ -63,20 +63,20 @@ def test_a_worker_that_is_killed_costs_its_run_and_no_other(moment: str) -> None
 def test_a_worker_that_dies_while_it_has_nothing_to_do_costs_nothing() -> None:
     with made() as sandbox:
         assert sandbox.run("1").ok
-        before = crew_of(sandbox).pids
+        before = pool_of(sandbox).pids
         kill(before)
-        until(lambda: crew_of(sandbox).pids not in {(), before})
+        until(lambda: pool_of(sandbox).pids not in {(), before})
         assert sandbox.run("1 + 1").value == 2
 
 
 def test_other_runs_go_on_when_a_worker_is_killed(gate: Gate) -> None:
     with made(gate.tools, workers=2) as sandbox, ThreadPoolExecutor(2) as pool:
         assert sandbox.run("1").ok
-        until(lambda: len(crew_of(sandbox).pids) == 2)
+        until(lambda: len(pool_of(sandbox).pids) == 2)
         runs = [pool.submit(sandbox.run, "tools.hold()") for _ in range(2)]
         gate.wait()
         gate.wait()
-        kill(crew_of(sandbox).pids[:1])
+        kill(pool_of(sandbox).pids[:1])
         gate.opened.set()
         results = [run.result() for run in runs]
     assert sorted(result.ok for result in results) == [False, True]
@@ -87,9 +87,9 @@ def test_a_session_loses_its_world_with_its_worker_and_can_be_restored() -> None
     with made() as sandbox, sandbox.session() as session:
         session.run("names = ['a']")
         assert session.run("names.append('b')\nnames").value == ["a", "b"]
-        before = crew_of(sandbox).pids
+        before = pool_of(sandbox).pids
         kill(before)
-        until(lambda: crew_of(sandbox).pids not in {(), before})
+        until(lambda: pool_of(sandbox).pids not in {(), before})
         result = session.run("names")
         died(result)
         assert result.note is not None
@@ -102,17 +102,17 @@ def test_a_session_loses_its_world_with_its_worker_and_can_be_restored() -> None
 def test_sessions_spread_over_the_workers_and_stay_there() -> None:
     with made(workers=2) as sandbox:
         sandbox.run("1")
-        until(lambda: len(crew_of(sandbox).pids) == 2)
+        until(lambda: len(pool_of(sandbox).pids) == 2)
         sessions = [sandbox.session() for _ in range(6)]
         for number, session in enumerate(sessions):
             session.run(f"mine = {number}")
-        assert [worker.worlds for worker in crew_of(sandbox)._there] == [3, 3]
+        assert [worker.worlds for worker in pool_of(sandbox)._there] == [3, 3]
         with ThreadPoolExecutor(6) as pool:
             results = list(pool.map(lambda session: session.run("mine"), sessions))
         assert [result.value for result in results] == list(range(6))
         for session in sessions:
             session.close()
-        assert [worker.worlds for worker in crew_of(sandbox)._there] == [0, 0]
+        assert [worker.worlds for worker in pool_of(sandbox)._there] == [0, 0]
 
 
 def test_a_worker_that_is_stuck_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ def test_a_worker_that_is_stuck_is_replaced(monkeypatch: pytest.MonkeyPatch) -> 
     @tool
     def freeze() -> int:
         """Stop the worker."""
-        kill(crew_of(sandbox).pids, signal.SIGSTOP)
+        kill(pool_of(sandbox).pids, signal.SIGSTOP)
         return 1
 
     with made([freeze], timeout=0.5) as sandbox:
@@ -129,21 +129,21 @@ def test_a_worker_that_is_stuck_is_replaced(monkeypatch: pytest.MonkeyPatch) -> 
         assert result.error is not None
         assert result.error.kind == "timeout", result.observation()
         assert result.stdout == "before\n"
-        before = crew_of(sandbox).pids
-        until(lambda: crew_of(sandbox).pids not in {(), before})
+        before = pool_of(sandbox).pids
+        until(lambda: pool_of(sandbox).pids not in {(), before})
         assert sandbox.run("1 + 1").value == 2
 
 
 def test_a_tool_that_does_not_come_back_holds_no_worker(gate: Gate) -> None:
     with made(gate.tools, timeout=0.5) as sandbox, sandbox.session() as session:
         session.run("kept = 1")
-        before = crew_of(sandbox).pids
+        before = pool_of(sandbox).pids
         result = sandbox.run("tools.hold()")
         assert result.error is not None
         assert result.error.kind == "timeout"
         assert [call.state for call in result.calls] == ["unfinished"]
         assert sandbox.run("1 + 1").value == 2, "the tool still stands"
-        assert crew_of(sandbox).pids == before
+        assert pool_of(sandbox).pids == before
         assert session.run("kept").value == 1
         gate.opened.set()
         assert sandbox.run("1 + 1").value == 2
@@ -175,22 +175,22 @@ def test_a_worker_that_is_stopped_ends_in_time(moment: str, monkeypatch: pytest.
     monkeypatch.setattr(remote, "STUCK", 0.4)
     with made(timeout=1.0) as sandbox:
         assert sandbox.run("1").ok
-        pids = crew_of(sandbox).pids
+        pids = pool_of(sandbox).pids
         kill(pids, signal.SIGSTOP)
         files = {"a.bin": bytes(20_000_000)} if moment == "with much to read" else {}
         result = sandbox.run("1", files=files)
         assert result.error is not None
         assert result.error.kind == "timeout", result.observation()
-        until(lambda: crew_of(sandbox).pids not in {(), pids})
+        until(lambda: pool_of(sandbox).pids not in {(), pids})
         assert sandbox.run("1 + 1").value == 2
 
 
 def test_a_session_whose_worker_is_gone_is_told_what_to_do() -> None:
     with made() as sandbox, sandbox.session() as session:
         session.run("a = 1")
-        before = crew_of(sandbox).pids
+        before = pool_of(sandbox).pids
         kill(before)
-        until(lambda: crew_of(sandbox).pids not in {(), before})
+        until(lambda: pool_of(sandbox).pids not in {(), before})
         error = session.run("a").error
         assert error is not None
         assert error.message == "the worker process that held this world has ended; the world is lost"

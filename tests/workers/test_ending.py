@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from codeact import Sandbox
-from tests.workers.scene import ROOT, Gate, crew_of, died, gone, kill, made, until
+from tests.workers.scene import ROOT, Gate, died, gone, kill, made, pool_of, until
 from wasm_runtime.processes import Worker
 
 
@@ -37,14 +37,14 @@ def _used(closed: bool) -> set[int]:
     """Workers that have been there, all of which should be gone."""
     sandbox = Sandbox(workers=2)
     sandbox.run("1")
-    crew = crew_of(sandbox)
-    until(lambda: len(crew.pids) == 2)
-    first = crew.pids
+    pool = pool_of(sandbox)
+    until(lambda: len(pool.pids) == 2)
+    first = pool.pids
     kill(first[:1])
-    until(lambda: len(crew.pids) == 2 and crew.pids != first)
+    until(lambda: len(pool.pids) == 2 and pool.pids != first)
     if closed:
         sandbox.close()
-    return {*first, *crew.pids}
+    return {*first, *pool.pids}
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
@@ -54,7 +54,7 @@ def test_nothing_is_left_behind() -> None:
     pids = _used(closed=True) | _used(closed=False) | _used(closed=True)
     gc.collect()
     until(lambda: all(gone(pid) for pid in pids))
-    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "codeact-minder"])
+    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "codeact-supervisor"])
     for pid in pids:
         with pytest.raises(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)
@@ -73,8 +73,8 @@ def begun() -> int:
 s = Sandbox([begun], workers=2, limits=Limits(timeout=60))
 threading.Thread(target=s.run, args=("tools.begun()\\nwhile True: pass",), daemon=True).start()
 entered.wait()
-while len(s._grant.engine.crew.pids) < 2: time.sleep(0.01)
-print(*s._grant.engine.crew.pids, flush=True)
+while len(s._grant.engine.pool.pids) < 2: time.sleep(0.01)
+print(*s._grant.engine.pool.pids, flush=True)
 """
 
 
@@ -108,8 +108,8 @@ import os, signal, subprocess, sys, time
 from codeact import Limits, Sandbox
 s = Sandbox(workers=2, limits=Limits(timeout=60))
 s.run("1")
-while len(s._grant.engine.crew.pids) < 2: time.sleep(0.01)
-pids = s._grant.engine.crew.pids
+while len(s._grant.engine.pool.pids) < 2: time.sleep(0.01)
+pids = s._grant.engine.pool.pids
 for pid in pids: os.kill(pid, signal.SIGSTOP)
 print(*pids, flush=True)
 sys.stdin.read()
@@ -133,7 +133,7 @@ def test_workers_that_are_stopped_end_with_their_host() -> None:
 def test_closing_ends_workers_that_are_being_started(caplog: pytest.LogCaptureFixture) -> None:
     started: list[Worker] = []
     with made(workers=2) as sandbox, ThreadPoolExecutor(1) as pool:
-        start = crew_of(sandbox)._start
+        start = pool_of(sandbox)._start
 
         def start_stopped() -> Worker:
             worker = start()
@@ -141,7 +141,7 @@ def test_closing_ends_workers_that_are_being_started(caplog: pytest.LogCaptureFi
             started.append(worker)
             return worker
 
-        crew_of(sandbox)._start = start_stopped
+        pool_of(sandbox)._start = start_stopped
         waits = pool.submit(sandbox.run, "1")
         until(lambda: len(started) == 2)
         sandbox.close()
@@ -160,9 +160,9 @@ def test_workers_that_are_replaced_leave_nothing() -> None:
         before = len(list(Path("/proc/self/fd").iterdir()))
         threads = threading.active_count()
         for _ in range(10):
-            pids = crew_of(sandbox).pids
+            pids = pool_of(sandbox).pids
             kill(pids)
-            until(lambda pids=pids: crew_of(sandbox).pids not in {(), pids})  # type: ignore[misc]
+            until(lambda pids=pids: pool_of(sandbox).pids not in {(), pids})  # type: ignore[misc]
             assert sandbox.run("1").ok
         until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= before)
         assert threading.active_count() <= threads + 1  # the ticker comes and goes
@@ -175,9 +175,9 @@ signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 @tool
 def shoot() -> int:
     "End the worker, and answer it."
-    (pid,) = s._grant.engine.crew.pids
+    (pid,) = s._grant.engine.pool.pids
     os.kill(pid, signal.SIGKILL)
-    while s._grant.engine.crew.pids: time.sleep(0.01)
+    while s._grant.engine.pool.pids: time.sleep(0.01)
     return 1
 s = Sandbox([shoot], workers=1)
 print(s.run("tools.shoot()").error.type, s.run("1 + 1").value)

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from codeact import Limits, Result, Sandbox, execution, tool
 from codeact.engines import load
-from codeact.engines.afar import AfarEngine
-from codeact.engines.crew import Crew
+from codeact.engines.remote import RemoteEngine
 from codeact.engines.wasm import WasmEngine
+from codeact.engines.workerpool import WorkerPool
 from tests.workers.scene import until
 from wasm_runtime import frames, remote
 from wasm_runtime.frames import Channel
@@ -216,15 +216,15 @@ def taken_over(script: Script, tools: object = (), **limits: float) -> Iterator[
         made.append(Forger(script))
         return made[-1]
 
-    near = load("wasm")
-    assert isinstance(near, WasmEngine)
-    engine = AfarEngine(near, 1)
-    engine.crew = Crew(1, start)
+    local = load("wasm")
+    assert isinstance(local, WasmEngine)
+    engine = RemoteEngine(local, 1)
+    engine.pool = WorkerPool(1, start)
     sandbox = Sandbox(tools, engine=engine, limits=Limits(**{"timeout": 5.0, **limits}))  # type: ignore[arg-type]
     try:
         yield sandbox, made
     finally:
-        engine.crew.close()
+        engine.pool.close()
 
 
 def failed(result: Result) -> tuple[str, str]:
@@ -341,14 +341,14 @@ def test_a_worker_that_was_left_is_nobody_elses_before_it_has_ended(monkeypatch:
         line.sendall(done(HEADER + b"1"))
 
     with taken_over(script, [hold], timeout=0.3) as (sandbox, made):
-        crew = sandbox._grant.engine.crew  # type: ignore[attr-defined]
+        pool = sandbox._grant.engine.pool  # type: ignore[attr-defined]
         assert failed(sandbox.run("1")) == ("timeout", "TimeoutError")
         until(lambda: [thread for thread in threading.enumerate() if thread.name == "codeact-finish"])
         opened.set()
         until(lambda: not execution._live)
-        assert crew._leased == {made[0]}
+        assert pool._leased == {made[0]}
         goes_on.set()
-        until(lambda: not crew._leased)
+        until(lambda: not pool._leased)
         assert sandbox.run("1").value == 1
         assert len(made) == 1
 
@@ -383,7 +383,7 @@ def test_what_a_worker_says_after_its_run_ends_it_where_somebody_waits_for_it() 
 
     with taken_over(script, [hold]) as (sandbox, made), ThreadPoolExecutor(2) as pool:
         runs = [pool.submit(sandbox.run, "1") for _ in range(2)]
-        until(lambda: sandbox._grant.engine.crew._waiters)  # type: ignore[attr-defined]
+        until(lambda: sandbox._grant.engine.pool._waiters)  # type: ignore[attr-defined]
         opened.set()
         assert [run.result().value for run in runs] == [1, 1]
         assert len(made) >= 2

@@ -19,7 +19,7 @@ from codeact.audit import Event
 from codeact.engines.wasm import WasmEngine
 from codeact.policy import Policy
 from tests.walls.conftest import TEXT
-from tests.workers.scene import ROOMY, ROOT, crew_of, made, until
+from tests.workers.scene import ROOMY, ROOT, made, pool_of, until
 from wasm_runtime import frames, processes
 
 
@@ -41,9 +41,9 @@ def test_workers_that_cannot_be(settings: dict[str, Any], error: type[Exception]
 
 def test_nothing_is_started_before_the_first_run() -> None:
     with made(workers=2) as sandbox:
-        assert crew_of(sandbox).pids == ()
+        assert pool_of(sandbox).pids == ()
         assert sandbox.run("6 * 7").value == 42
-        until(lambda: len(crew_of(sandbox).pids) == 2)
+        until(lambda: len(pool_of(sandbox).pids) == 2)
 
 
 def test_as_many_runs_at_once_as_there_are_workers() -> None:
@@ -66,7 +66,7 @@ def test_a_worker_has_nothing_of_its_host(monkeypatch: pytest.MonkeyPatch, tmp_p
         os.set_inheritable(secret.fileno(), True)
         with made() as sandbox:
             sandbox.run("1")
-            (pid,) = crew_of(sandbox).pids
+            (pid,) = pool_of(sandbox).pids
             there = Path(f"/proc/{pid}")
             names = {entry.partition(b"=")[0] for entry in (there / "environ").read_bytes().split(b"\0") if entry}
             assert names <= {b"HOME", b"XDG_CACHE_HOME", b"CODEACT_CACHE_DIR", b"LD_LIBRARY_PATH", b"LC_CTYPE"}
@@ -111,8 +111,8 @@ def test_a_host_that_can_open_nothing_more_is_told_and_goes_on_later(monkeypatch
 
 def test_a_worker_whose_guest_is_another_one_is_told(caplog: pytest.LogCaptureFixture) -> None:
     with made() as sandbox:
-        start = crew_of(sandbox)._start
-        crew_of(sandbox)._start = lambda: start.func(start.args[0], "0" * 64)  # type: ignore[attr-defined]
+        start = pool_of(sandbox)._start
+        pool_of(sandbox)._start = lambda: start.func(start.args[0], "0" * 64)  # type: ignore[attr-defined]
         result = sandbox.run("1")
         assert result.error is not None
         assert result.error.type == "WorkerUnavailable"
@@ -121,14 +121,14 @@ def test_a_worker_whose_guest_is_another_one_is_told(caplog: pytest.LogCaptureFi
 
 def _greeted(code: str, *words: str) -> bytes:
     """What a worker says when it is started by this code."""
-    near = engines.load("wasm")
-    assert isinstance(near, WasmEngine)
+    local = engines.load("wasm")
+    assert isinstance(local, WasmEngine)
     here, there = socket.socketpair()
     with (
         here,
         there,
         subprocess.Popen(
-            [sys.executable, "-c", code, str(near.guest), near.machine.digest, *words],
+            [sys.executable, "-c", code, str(local.guest), local.machine.digest, *words],
             stdin=there.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -163,7 +163,7 @@ def test_a_host_that_can_have_no_more_threads_is_told_and_goes_on_later(monkeypa
     start = threading.Thread.start
 
     def refuse(thread: threading.Thread) -> None:
-        if thread.name == "codeact-minder":
+        if thread.name == "codeact-supervisor":
             msg = "can't start new thread"
             raise RuntimeError(msg)
         start(thread)
@@ -176,7 +176,7 @@ def test_a_host_that_can_have_no_more_threads_is_told_and_goes_on_later(monkeypa
         assert error.hint == "nothing was run; run it again later"
         monkeypatch.undo()
         assert sandbox.run("1 + 1").value == 2
-        until(lambda: len(crew_of(sandbox).pids) == 2)
+        until(lambda: len(pool_of(sandbox).pids) == 2)
 
 
 class Kept(list[Event]):
@@ -189,4 +189,4 @@ def test_a_policy_s_sandbox_can_have_workers() -> None:
     policy = Policy.parse(TEXT.format(engine="wasm"))
     with Sandbox.from_policy(policy, audit=Audit([Kept()]), workers=1) as sandbox:
         assert sandbox.run("6 * 7").value == 42
-        assert len(crew_of(sandbox).pids) == 1
+        assert len(pool_of(sandbox).pids) == 1

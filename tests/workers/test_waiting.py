@@ -11,10 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from codeact import Limits, Result, Sandbox, tool
-from codeact.engines import Fault
-from codeact.engines import crew as crews
-from codeact.engines.crew import Lease
-from tests.workers.scene import ROOMY, Gate, crew_of, made, until
+from codeact.engines import Fault, workerpool
+from codeact.engines.workerpool import Lease
+from tests.workers.scene import ROOMY, Gate, made, pool_of, until
 
 
 def test_a_run_that_is_cancelled_gives_its_worker_back(gate: Gate) -> None:
@@ -31,12 +30,12 @@ def test_a_run_that_is_cancelled_gives_its_worker_back(gate: Gate) -> None:
 
 
 def test_what_waits_is_bounded(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "WAITING", 2)
+    monkeypatch.setattr(workerpool, "WAITING", 2)
     with made(gate.tools) as sandbox, ThreadPoolExecutor(3) as pool:
         first = pool.submit(sandbox.run, "tools.hold()")
         gate.wait()
         others = [pool.submit(sandbox.run, "6 * 7") for _ in range(2)]
-        until(lambda: len(crew_of(sandbox)._waiters) == 2)
+        until(lambda: len(pool_of(sandbox)._waiters) == 2)
         refused = sandbox.run("1")
         gate.opened.set()
         assert [first.result().value, *(other.result().value for other in others)] == [1, 42, 42]
@@ -117,8 +116,8 @@ def test_a_lifetime_that_ends_just_as_a_worker_is_free_runs_nothing(gate: Gate) 
     with made(gate.tools) as sandbox, ThreadPoolExecutor(2) as pool:
         first = pool.submit(sandbox.run, "tools.hold()")
         gate.wait()
-        waits = pool.submit(crew_of(sandbox).lease, None, ROOMY, lambda: over if gate.opened.is_set() else None)
-        until(lambda: crew_of(sandbox)._waiters)
+        waits = pool.submit(pool_of(sandbox).lease, None, ROOMY, lambda: over if gate.opened.is_set() else None)
+        until(lambda: pool_of(sandbox)._waiters)
         gate.opened.set()
         assert waits.result() is over
         assert first.result().ok
@@ -129,12 +128,12 @@ def test_who_stops_waiting_is_told_why_and_no_more() -> None:
     over = Fault("timeout", "TimeoutError", "it is over")
     with made() as sandbox:
         assert sandbox.run("1").ok
-        crew = crew_of(sandbox)
-        held = crew.lease(None, 1, lambda: None)
+        pool = pool_of(sandbox)
+        held = pool.lease(None, 1, lambda: None)
         assert isinstance(held, Lease)
-        assert crew.lease(None, ROOMY, lambda: over) is over
+        assert pool.lease(None, ROOMY, lambda: over) is over
         held.end()
-        assert not crew._waiters
+        assert not pool._waiters
 
 
 def test_a_run_that_is_cancelled_while_it_waits_leaves_its_place(gate: Gate) -> None:
@@ -142,11 +141,11 @@ def test_a_run_that_is_cancelled_while_it_waits_leaves_its_place(gate: Gate) -> 
         first = asyncio.ensure_future(sandbox.run_async("tools.hold()"))
         await asyncio.to_thread(gate.wait)
         second = asyncio.ensure_future(sandbox.run_async("1"))
-        await asyncio.to_thread(until, lambda: crew_of(sandbox)._waiters)
+        await asyncio.to_thread(until, lambda: pool_of(sandbox)._waiters)
         second.cancel()
         with pytest.raises(asyncio.CancelledError):
             await second
-        await asyncio.to_thread(until, lambda: not crew_of(sandbox)._waiters)
+        await asyncio.to_thread(until, lambda: not pool_of(sandbox)._waiters)
         gate.opened.set()
         return await first
 
@@ -157,7 +156,7 @@ def test_a_run_that_is_cancelled_while_it_waits_leaves_its_place(gate: Gate) -> 
 
 def test_an_interrupt_while_it_waits_reaches_the_caller_and_leaves_its_place(gate: Gate) -> None:
     def interrupt() -> None:
-        until(lambda: crew_of(sandbox)._waiters)
+        until(lambda: pool_of(sandbox)._waiters)
         os.kill(os.getpid(), signal.SIGINT)
 
     with made(gate.tools) as sandbox, ThreadPoolExecutor(2) as pool:
@@ -166,7 +165,7 @@ def test_an_interrupt_while_it_waits_reaches_the_caller_and_leaves_its_place(gat
         pool.submit(interrupt)
         with pytest.raises(KeyboardInterrupt):
             sandbox.run("1")
-        until(lambda: not crew_of(sandbox)._waiters)
+        until(lambda: not pool_of(sandbox)._waiters)
         gate.opened.set()
         assert first.result().ok
         assert sandbox.run("1 + 1").value == 2
@@ -177,7 +176,7 @@ def test_who_waits_when_the_sandbox_is_closed_is_told_so(gate: Gate) -> None:
         pool.submit(sandbox.run, "tools.hold()")
         gate.wait()
         waits = pool.submit(sandbox.run, "1")
-        until(lambda: crew_of(sandbox)._waiters)
+        until(lambda: pool_of(sandbox)._waiters)
         sandbox.close()
         gate.opened.set()
         error = waits.result().error

@@ -1,4 +1,4 @@
-"""The crew: the worker processes of one engine, who runs on which, and who waits."""
+"""The worker processes of one engine: who runs on which, and who waits."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _LATER = "nothing was run; run it again later"
 class Lease:
     """A worker that somebody has to himself."""
 
-    def __init__(self, crew: Crew, worker: Worker) -> None:
-        self.crew = crew
+    def __init__(self, pool: WorkerPool, worker: Worker) -> None:
+        self.pool = pool
         self.worker = worker
-        self._release: Callable[[Worker], None] | None = crew.take_back
+        self._release: Callable[[Worker], None] | None = pool.take_back
         self._lock = threading.Lock()
 
     @property
@@ -67,7 +67,7 @@ class _Waiter:
     answer: SimpleQueue[Lease | Fault] = field(default_factory=SimpleQueue)
 
 
-class Crew:
+class WorkerPool:
     """So many worker processes. They start with the first lease, and one that ends is replaced.
 
     Attributes:
@@ -84,12 +84,12 @@ class Crew:
         self.size = size
         self._start = start
         self._reset()
-        _crews.add(self)
+        _pools.add(self)
 
     def _reset(self) -> None:
         self._lock = threading.Lock()
         self._closed = False
-        self._minders: list[threading.Thread] = []
+        self._supervisors: list[threading.Thread] = []
         self._idle: list[Worker] = []
         self._starting: set[Worker] = set()
         self._there: set[Worker] = set()
@@ -154,20 +154,20 @@ class Crew:
             return waits
 
     def _staff(self) -> None:
-        """See that there is somebody to mind each worker."""
-        while len(self._minders) < self.size and not self._closed:
-            minder = threading.Thread(target=self._mind, name="codeact-minder", daemon=True)
+        """See that there is somebody to supervise each worker."""
+        while len(self._supervisors) < self.size and not self._closed:
+            supervisor = threading.Thread(target=self._supervise, name="codeact-supervisor", daemon=True)
             with self._lock:
-                if len(self._minders) >= self.size or self._closed:
+                if len(self._supervisors) >= self.size or self._closed:
                     return
-                self._minders.append(minder)
+                self._supervisors.append(supervisor)
                 self._trouble = False
             try:
-                minder.start()  # holding no lock: it waits for the thread
+                supervisor.start()  # holding no lock: it waits for the thread
             except RuntimeError:
-                log.exception("there can be no thread to mind a worker process")
+                log.exception("there can be no thread to supervise a worker process")
                 with self._lock:
-                    self._minders.remove(minder)
+                    self._supervisors.remove(supervisor)
                     self._trouble = True
                 return
 
@@ -209,7 +209,7 @@ class Crew:
     def _give(self, worker: Worker) -> None:
         """Give a worker that is free to whoever has waited longest for it."""
         if worker.dead:
-            if worker not in self._there:  # otherwise its minder hangs up
+            if worker not in self._there:  # otherwise its supervisor hangs up
                 worker.channel.close()
             return
         for waiter in self._waiters:
@@ -228,7 +228,7 @@ class Crew:
             self._waiters.remove(waiter)
             waiter.answer.put(fault)
 
-    def _mind(self) -> None:
+    def _supervise(self) -> None:
         """See that there is one worker more."""
         failures = 0
         while not self._closed:
@@ -296,11 +296,11 @@ class Crew:
         with self._lock:
             self.drop()
             self._refuse(_closed())
-            minders = list(self._minders)
+            supervisors = list(self._supervisors)
         until = time.monotonic() + _LEAVING
-        for minder in minders:
-            if minder.is_alive():
-                minder.join(max(0.0, until - time.monotonic()))
+        for supervisor in supervisors:
+            if supervisor.is_alive():
+                supervisor.join(max(0.0, until - time.monotonic()))
 
     def drop(self) -> None:
         """End the workers. The collector may call it, anywhere and at any time: it takes no lock, and waits for nothing."""
@@ -330,12 +330,12 @@ def _unavailable() -> Fault:
     return Fault("host", "WorkerUnavailable", "no worker process can be started; the host's log says why", hint=_LATER)
 
 
-_crews: weakref.WeakSet[Crew] = weakref.WeakSet()
+_pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
 
 
 def _abandon() -> None:
-    for crew in list(_crews):
-        crew.abandon()
+    for pool in list(_pools):
+        pool.abandon()
 
 
 os.register_at_fork(after_in_child=_abandon)

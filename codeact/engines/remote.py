@@ -11,40 +11,40 @@ from contextvars import ContextVar
 from functools import partial
 
 from codeact.engines import Doors, Face, Fault, Outcome, Program
-from codeact.engines.crew import Crew, Lease
 from codeact.engines.wasm import WasmEngine, WasmInstance
+from codeact.engines.workerpool import Lease, WorkerPool
 from codeact.limits import Limits
 from wasm_runtime.processes import Worker
 from wasm_runtime.remote import Remote
 
 
-class AfarEngine:
+class RemoteEngine:
     """Makes worlds in worker processes.
 
     Attributes:
-        crew: the processes. They end with the engine.
+        pool: the processes. They end with the engine.
     """
 
     name = WasmEngine.name
 
-    def __init__(self, near: WasmEngine, workers: int) -> None:
+    def __init__(self, local: WasmEngine, workers: int) -> None:
         """Make one; the processes are started with the first run.
 
         Args:
-            near: the engine of this process, which has seen to it that the guest is there and compiled.
+            local: the engine of this process, which has seen to it that the guest is there and compiled.
             workers: how many processes.
         """
-        self.default_fuel = near.default_fuel
-        self.crew = Crew(workers, partial(Worker, near.guest, near.machine.digest))
-        weakref.finalize(self, self.crew.drop)
+        self.default_fuel = local.default_fuel
+        self.pool = WorkerPool(workers, partial(Worker, local.guest, local.machine.digest))
+        weakref.finalize(self, self.pool.drop)
 
     def close(self) -> None:
         """End the workers. Harmless when called twice."""
-        self.crew.close()
+        self.pool.close()
 
-    def open(self, faces: tuple[Face, ...], limits: Limits) -> AfarInstance:
+    def open(self, faces: tuple[Face, ...], limits: Limits) -> RemoteInstance:
         """Make a fresh world."""
-        return AfarInstance(self.crew, faces, limits, limits.fuel or self.default_fuel)
+        return RemoteInstance(self.pool, faces, limits, limits.fuel or self.default_fuel)
 
 
 _held: ContextVar[tuple[Lease, ...]] = ContextVar("held", default=())
@@ -59,11 +59,11 @@ def _nested(workers: int) -> Fault:
     return Fault("host", "WorkersBusy", text, hint=hint)
 
 
-class AfarInstance:
+class RemoteInstance:
     """One world, which comes to be with its first program and stays with the worker that ran that."""
 
-    def __init__(self, crew: Crew, faces: tuple[Face, ...], limits: Limits, fuel: int) -> None:
-        self._crew = crew
+    def __init__(self, pool: WorkerPool, faces: tuple[Face, ...], limits: Limits, fuel: int) -> None:
+        self._pool = pool
         self._patience = limits.timeout
         self._unmade = partial(WasmInstance, self._make, faces, limits, fuel)
         self._lease: Lease | None = None
@@ -80,9 +80,9 @@ class AfarInstance:
     def run(self, program: Program, doors: Doors) -> Outcome:
         """Run a program; see `codeact.engines.Instance`."""
         if self._waits_for_itself():
-            return Outcome(fault=_nested(self._crew.size), begun=False)
+            return Outcome(fault=_nested(self._pool.size), begun=False)
         with doors.waiting():
-            lease = self._crew.lease(self._worker, self._patience, doors.interrupted)
+            lease = self._pool.lease(self._worker, self._patience, doors.interrupted)
         if isinstance(lease, Fault):
             self._lost = self._worker is not None and self._worker.dead
             return Outcome(fault=lease, begun=self._lost)
@@ -102,8 +102,8 @@ class AfarInstance:
                 lease.end()
 
     def _waits_for_itself(self) -> bool:
-        held = {lease.worker for lease in _held.get() if lease.crew is self._crew and not lease.over}
-        return bool(held) and (self._worker in held or len(held) >= self._crew.size)
+        held = {lease.worker for lease in _held.get() if lease.pool is self._pool and not lease.over}
+        return bool(held) and (self._worker in held or len(held) >= self._pool.size)
 
     def _make(self, memory: int) -> Remote:
         if self._worker is None:
@@ -123,4 +123,4 @@ class AfarInstance:
         if self._instance is not None and self._worker is not None:
             self._instance.close()
             if not self._worker.dead:
-                self._crew.tidy(self._worker)
+                self._pool.tidy(self._worker)
