@@ -55,7 +55,7 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
         return a << b
 
     def mod(a: Any, b: Any) -> Any:
-        if isinstance(a, (str, bytes)):
+        if type(a) not in NUMBERS and isinstance(a, (str, bytes)):
             return text.percent(a, b)
         return a % b
 

@@ -22,6 +22,7 @@ FIXED: dict[str, Any] = {
     ".floats": FLOATS,
     ".scalars": SCALARS,
     ".type": type,
+    ".integer": int,
     ".slice": slice,
     ".awaitable": awaitable,
     ".next": next,

@@ -2,23 +2,23 @@
 """Operators: which of them need a guard, and the cheapest form of it.
 
 A call of a guard costs more than the operator. So a guard is left out where the text shows that nothing can grow, and
-where an operand is a plain name the common types are told apart in place: reading a name twice has no effect.
+where an operand is a plain name the common types are told apart in place: reading a name twice has no effect. Where all
+operands are names and numbers, one look at the names is enough for all of the operators (see `formulas`).
 """
 
 from __future__ import annotations
 
 import ast
 
+from codeact.engines.restricted.formulas import DIGIT, Formula, formula_of, is_number
 from codeact.engines.restricted.names import Sort, sort
 from codeact.engines.restricted.refusals import refusal
 from codeact.engines.restricted.rewriter import LOAD, Rewriter, at
 
-SMALL = 1 << 63
-"""Constants below this make a number grow only a word at a time."""
-
 _FOLDABLE_BASE = 10_000
 _FOLDABLE_EXPONENT = 64
 _PLAIN_CALLS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "ord", "round", "str"})
+_SHORT = 24
 _GROWING = {ast.Mult: ".mul", ast.Pow: ".pow", ast.LShift: ".lshift", ast.Mod: ".mod"}
 
 
@@ -27,22 +27,63 @@ class Operations(Rewriter):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Operators that can make much of little are judged by the sizes of their operands."""
+        formula = formula_of(node)
+        if formula is not None and (formula.operators > 1 or formula.multiplied):
+            return self._visit_formula(node, formula)
         node = self.node_contents_visit(node)
         left, right = node.left, node.right
-        if isinstance(node.op, ast.Add):
-            same = isinstance(left, ast.Name) and isinstance(right, ast.Name) and left.id == right.id
-            return self._unless(left, ".numbers", node, ".add", [left, right]) if same else node
-        guard = _GROWING.get(type(node.op))
-        if guard is None or _harmless(node.op, left, right):
+        guard = _guard_of(node)
+        if guard is None:
             return node
-        if isinstance(node.op, ast.Mult):
-            if _number(right):
-                return self._unless(left, ".numbers", node, guard, [left, right])
-            if _number(left):
-                return self._unless(right, ".numbers", node, guard, [left, right])
-            return self._unless(left, ".floats", node, guard, [left, right])
-        if isinstance(node.op, ast.Mod):
-            return self._unless(left, ".numbers", node, guard, [left, right])
+        if guard in {".pow", ".lshift"}:
+            return self.guard(guard, node, [left, right])
+        either = guard != ".mul" or is_number(left) or is_number(right)
+        known = right if guard == ".mul" and is_number(left) else left
+        made = self._unless(known, ".numbers" if either else ".floats", node, guard, [left, right])
+        if formula is not None and len(formula.names) == 1:
+            self.numeric.add(made)
+        return made
+
+    def _visit_formula(self, node: ast.BinOp, formula: Formula) -> ast.expr:
+        """Arithmetic of names as it stands, where one look at the names shows that nothing large can come of it."""
+        for name in formula.names.values():
+            self.visit(name)
+        judged = self._judged(node)
+        if judged is node:
+            return node
+        made = at(ast.IfExp(self._test(node, formula), node, judged), node)
+        self.numeric.add(made)
+        return made
+
+    def _test(self, node: ast.AST, formula: Formula) -> ast.expr:
+        tests = [test for name in formula.names.values() for test in self._tests(name, formula)]
+        return tests[0] if len(tests) == 1 else at(ast.BoolOp(ast.And(), tests), node)
+
+    def _tests(self, name: ast.Name, formula: Formula) -> list[ast.expr]:
+        kind = self.guard(".type", name, [name])
+        if name.id not in formula.multiplied:
+            return [at(ast.Compare(kind, [ast.In()], [self.name(".numbers", name)]), name)]
+        least, most = at(ast.Constant(-DIGIT), name), at(ast.Constant(DIGIT), name)
+        return [
+            at(ast.Compare(kind, [ast.Is()], [self.name(".integer", name)]), name),
+            at(ast.Compare(least, [ast.Lt(), ast.Lt()], [name, most]), name),
+        ]
+
+    def _judged(self, node: ast.expr) -> ast.expr:
+        """A formula with a guard for each operator that needs one."""
+        if isinstance(node, ast.UnaryOp):
+            operand = self._judged(node.operand)
+            return node if operand is node.operand else at(ast.UnaryOp(node.op, operand), node)
+        if not isinstance(node, ast.BinOp):
+            return node
+        left, right = self._judged(node.left), self._judged(node.right)
+        same = left is node.left and right is node.right
+        made = node if same else at(ast.BinOp(left, node.op, right), node)
+        guard = _guard_of(node)
+        if guard is None:
+            return made
+        if guard in {".mul", ".pow"}:
+            return self._unless(left, ".floats", made, guard, [left, right])
         return self.guard(guard, node, [left, right])
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
@@ -54,13 +95,15 @@ class Operations(Rewriter):
             self.refuse(node, f"the attribute {target.attr} cannot be changed in place: {row.why}", row.instead)
             return node
         if isinstance(target, ast.Name):
-            node = self.node_contents_visit(node)
             left = at(ast.Name(target.id, LOAD), target)
+            formula = guard and formula_of(ast.BinOp(left, node.op, node.value))
+            node = self.node_contents_visit(node)
             if isinstance(node.op, ast.Add):
                 return node if self._ends(node.value) else self._extended(node, left)
-            if guard is None or (_number(node.value) and isinstance(node.value.value, float)):  # type: ignore[attr-defined]
+            if guard is None or (is_number(node.value) and isinstance(node.value.value, float)):  # type: ignore[attr-defined]
                 return node
-            return self._assign(node, ".i" + guard[1:], [left, node.value])
+            judged = self._assign(node, ".i" + guard[1:], [left, node.value])
+            return judged if not formula else at(ast.If(self._test(node, formula), [node], [judged]), node)
         if guard is None:
             node = self.node_contents_visit(node)
             if isinstance(node.op, ast.Add) and not self._ends(node.value):
@@ -88,6 +131,10 @@ class Operations(Rewriter):
         if self._plain(left) or self._plain(right):
             return node
         guard = ".eq" if isinstance(node.ops[0], ast.Eq) else ".ne"
+        if left in self.numeric and _short([right]):
+            test, number, judged = left.test, left.body, left.orelse  # type: ignore[attr-defined]
+            plain = at(ast.Compare(number, node.ops, [right]), node)
+            return at(ast.IfExp(test, plain, self.guard(guard, node, [judged, right])), node)
         return self._unless(left, ".scalars", node, guard, [left, right])
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
@@ -106,6 +153,9 @@ class Operations(Rewriter):
         """What is to be a key: a tuple is hashed as deep as it goes, and all that it shares as often as it does."""
         if isinstance(node, ast.Starred) or self._plain(node):
             return node
+        if node in self.numeric:
+            node.orelse = self.guard(".key", node, [node.orelse])  # type: ignore[attr-defined]
+            return node
         return self._unless(node, ".scalars", node, ".key", [node])
 
     def _plain(self, node: ast.expr) -> bool:
@@ -117,16 +167,17 @@ class Operations(Rewriter):
                 return self._plain(operand)
             case ast.BinOp(op=ast.Sub() | ast.Div() | ast.FloorDiv() | ast.RShift()):
                 return isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
-            case ast.IfExp(test=ast.Compare(), body=ast.BinOp(op=ast.Mod())):
-                return True
             case ast.Call(func=ast.Name(id=name)):
                 return name.lstrip(".") in _PLAIN_CALLS and self.builtin(name)
         return False
 
     def _unless(self, known: ast.expr, types: str, node: ast.expr, guard: str, args: list[ast.expr]) -> ast.expr:
-        """The node itself when a name's type is among `types`, the guard otherwise."""
+        """The node itself when a name's type is among `types`, the guard otherwise.
+
+        Both hold the operands, so long ones are left to the guard: nested in each other they would double each time.
+        """
         call = self.guard(guard, node, args)
-        if not isinstance(known, ast.Name):
+        if not isinstance(known, ast.Name) or not _short(args):
             return call
         kind = self.guard(".type", node, [at(ast.Name(known.id, LOAD), known)])
         test = at(ast.Compare(kind, [ast.In()], [self.name(types, node)]), node)
@@ -146,6 +197,16 @@ class Operations(Rewriter):
         return at(ast.Assign([node.target], self.guard(guard, node, args)), node)
 
 
+def _guard_of(node: ast.BinOp) -> str | None:
+    """The guard that an operator needs."""
+    left, right = node.left, node.right
+    if isinstance(node.op, ast.Add):
+        same = isinstance(left, ast.Name) and isinstance(right, ast.Name) and left.id == right.id
+        return ".add" if same else None
+    guard = _GROWING.get(type(node.op))
+    return None if guard is None or _harmless(node.op, left, right) else guard
+
+
 def _harmless(op: ast.operator, left: ast.expr, right: ast.expr) -> bool:
     """Whether the text shows that nothing large can come of it."""
     if isinstance(op, ast.Mod):
@@ -155,7 +216,7 @@ def _harmless(op: ast.operator, left: ast.expr, right: ast.expr) -> bool:
     if _floating(left) or _floating(right):
         return True
     if isinstance(op, ast.Mult):
-        return _number(left) and _number(right)
+        return is_number(left) and is_number(right)
     return (
         isinstance(left, ast.Constant)
         and isinstance(right, ast.Constant)
@@ -172,15 +233,18 @@ def _floating(node: ast.expr) -> bool:
         return isinstance(node.value, float)
     if isinstance(node, ast.BinOp):
         left, right = node.left, node.right
-        return (_floating(left) and (_floating(right) or _number(right))) or (_number(left) and _floating(right))
+        return (_floating(left) and (_floating(right) or is_number(right))) or (is_number(left) and _floating(right))
     return isinstance(node, ast.UnaryOp) and _floating(node.operand)
 
 
-def _number(node: ast.expr) -> bool:
-    """Whether it is a constant number of ordinary size."""
-    if not isinstance(node, ast.Constant):
-        return False
-    return isinstance(node.value, float) or (isinstance(node.value, int) and node.value < SMALL)
+def _short(nodes: list[ast.expr]) -> bool:
+    """Whether these are few nodes, with everything in them."""
+    pending: list[ast.AST] = [node for node in nodes if not isinstance(node, (ast.Name, ast.Constant))]
+    for _ in range(_SHORT):
+        if not pending:
+            return True
+        pending += ast.iter_child_nodes(pending.pop())
+    return False
 
 
 def _index(node: ast.expr) -> ast.expr:

@@ -64,6 +64,7 @@ class Rewriter(RestrictingNodeTransformer):
         violations: empty when the program may run.
         outer: names that are read or bound outside functions and classes, guards included.
         annotated: those of them that are annotated.
+        numeric: conditional expressions of the policy's own whose first part gives a number.
     """
 
     def __init__(self, source: str = "", taken: Iterable[str] = (), look: Callable[[], object] = bool) -> None:
@@ -79,6 +80,7 @@ class Rewriter(RestrictingNodeTransformer):
         self.annotations_are_text = False
         self.outer: set[str] = set()
         self.annotated: set[str] = set()
+        self.numeric: set[ast.expr] = set()
         self._look = look
         self._visited = 0
         self._ready: set[ast.AST] = set()

@@ -1,0 +1,113 @@
+"""Arithmetic of names: as it stands for ordinary numbers, and judged as ever for everything else."""
+
+from __future__ import annotations
+
+import time
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+FORMULAS = (
+    "a * b",
+    "a * b % 7",
+    "a * 3 + b",
+    "(a + b) * (a - b)",
+    "-a * b + 1",
+    "a ** 2 + b ** 3",
+    "a * a * a * a * b",
+    "a << 3 | b",
+    "a % b",
+    "a * b // 3",
+    "a + a + b * 2",
+    "a * b == b * a",
+    "{a % 5: b * a}",
+    "[a * b for a in range(3) for b in range(3) if a * b % 2 == b % 2]",
+)
+NUMBERS = (
+    0, 5, -7, True, 1 << 30, -(1 << 30), (1 << 30) - 1, 1 << 100, 2.5, float("inf"), 3 + 1j, Decimal(3), Fraction(1, 3),
+)  # fmt: skip
+OTHERS = (0, 5, -2, 2.5, "a", "%d", b"%d", [1], (2, 3), {1})
+
+
+@pytest.mark.parametrize("values", [NUMBERS, OTHERS], ids=["numbers", "others"])
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_it_gives_what_python_gives(run, formula, values):
+    head = f"from decimal import Decimal\nfrom fractions import Fraction\ndef f(a, b): return {formula}\n"
+    head += f"inf = float('inf')\nvalues = {values!r}\n"
+    program = (
+        f"{head}told = []\nfor a in values:\n    for b in values:\n        try: told.append(repr(f(a, b)))\n"
+        "        except Exception as error: told.append(type(error).__name__ + str(error))\n"
+    )
+    names: dict[str, object] = {}
+    exec(program, names)
+    assert run(f"{program}told").value == names["told"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "x = 2\nfor _ in range(40): x = x * x",
+        "x = 2\nfor _ in range(40): x *= x",
+        "x = 3\nfor _ in range(40): x = x ** 8",
+        "x = 3\nfor _ in range(40): x **= 8",
+        "x = 3\nfor _ in range(40): x = (x + 1) * (x - 1) % 7 + x * x",
+        "x = 3\nfor _ in range(40): x *= x * x",
+        "x, s = 10**10, 'ab'\ns * x",
+        "x, s = 10**10, 'ab'\ns *= x",
+        "x, s = 10**10, 'ab'\nx *= s",
+        "x, s = 10**10, 'ab'\nx * 2 * s",
+        "x, s = 10**10, [0]\ns * x * 1",
+        "x, s = 1, '%1000000000d'\ns * 1 % x",
+        "x, s = 1, '%1000000000d'\ns %= x",
+        "x, s = 1, '%'\ny = s + '1000000000d' * x\ny % x",
+    ],
+)
+def test_bombs_are_refused(run, program):
+    begun = time.monotonic()
+    assert run(program).fault.kind == "memory"
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "class I(int):\n    def __lt__(self, other): return True\n    __gt__ = __le__ = __ge__ = __lt__\nx = I(1 << 400_000)\nx * x",
+        "class I(int):\n    def __mul__(self, other): return '%1000000000d'\nx = I(1)\nx * 3 % 5",
+        "class F(float):\n    def __rmul__(self, other): return '%1000000000d'\nx, y = 2, F(1)\nx * y % 5",
+        "class A:\n    def __rmul__(self, other): return '%1000000000d'\nx, y = 2.0, A()\nx * y % 5",
+        "class A:\n    def __radd__(self, other): return '%1000000000d'\nx, y = 2, A()\n(x + y) % 5",
+        "int = type = str\nx = 1 << 400_000\nx * x",
+    ],
+)
+def test_what_only_seems_a_number_is_judged(run, program):
+    assert run(program).fault.kind == "memory"
+
+
+DEEP = "t = ()\nfor _ in range(40): t = (t, t)\n"
+"""Every level is there twice: to look at all of it takes longer than anybody has."""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "class A:\n    def __mod__(self, other): return t\na, b = A(), A()\na % 2 == b % 2",
+        "class A:\n    def __mod__(self, other): return t\na = A()\n{a % 2: 1}",
+        "a = 1\n{(5 % 2 if a > 3 else t): 1}",
+        "class A:\n    def __rmul__(self, other): return t\na, x = A(), 2.0\n{x * a: 1}",
+    ],
+)
+def test_what_they_give_is_compared_and_hashed_with_care(run, program):
+    begun = time.monotonic()
+    assert run(DEEP + program).fault.kind == "memory"
+    assert time.monotonic() - begun < 15
+
+
+@pytest.mark.parametrize("inner", ["x % (", "x * f(", "x == f(", "1 if x == f("])
+def test_nesting_does_not_double_what_is_compiled(run, inner):
+    depth = 18
+    outer = " else 0" if inner.startswith("1 if") else ""
+    program = f"def f(y): return y\nx = 5\ny = {inner * depth}x + 1{f'){outer}' * depth}"
+    begun = time.monotonic()
+    run(program)
+    assert time.monotonic() - begun < 1.5
