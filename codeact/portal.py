@@ -80,11 +80,12 @@ class Portal:
             if promise.given_up:
                 continue
             task = loop.create_task(self._perform(function, promise), name=name, context=context)
+            if task.done():  # a loop may begin its tasks at once
+                continue
             self._tasks.add(task)  # the loop itself keeps no hold of it
-            task.add_done_callback(self._tasks.discard)
             promise.withdraw = partial(self._withdraw, task)
             if promise.given_up:  # meanwhile
-                task.cancel()
+                self._withdraw(task)
 
     async def _perform(self, function: Begin, promise: Promise) -> None:
         """Carry a coroutine to its end. Nothing is raised: a SystemExit would end the loop, which is everybody's."""
@@ -96,6 +97,8 @@ class Portal:
             promise.settle(None, CancelledError())
         except BaseException as error:  # noqa: BLE001 - it travels on in the promise
             self._deliver(promise, None, error)
+        finally:
+            self._tasks.discard(asyncio.current_task())
 
     def _deliver(self, promise: Promise, value: object, error: BaseException | None = None) -> None:
         self._outbox.append((promise, value, error))

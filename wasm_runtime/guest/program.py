@@ -37,8 +37,8 @@ _DIGITS = 8
 
 
 def current_line() -> int:
-    """The program's own line that is running; 0 where none is."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as documented as it gets
+    """The program's own line that is running; 0 where none is. Whoever asks is no program, and is not looked at."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - as documented as it gets
     while frame is not None:
         name = frame.f_code.co_filename
         if name == FILENAME or (name[:9] == _BEGIN and number_of(name)):

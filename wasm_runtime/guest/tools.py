@@ -6,7 +6,7 @@ import asyncio
 import builtins
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from . import codec, console, tables, world
 from .faults import ToolError
@@ -68,7 +68,7 @@ class Tool:
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Call the tool."""
-        return _through(self.__name__, _encode(self.__name__, args, kwargs, self._depth))
+        return _through(Sent(self.__name__, _encode(self.__name__, args, kwargs, self._depth), current_line()))
 
     def __repr__(self) -> str:
         return f"<tool {self.told[0]}>"
@@ -91,7 +91,7 @@ for _kind in (Tool, AwaitableTool):
     _kind.__doc__ = property(lambda self: self.told[1])  # type: ignore[assignment]  # what `help` shows of each
 
 
-class Sent(NamedTuple):
+class Sent:
     """A call as it leaves.
 
     Attributes:
@@ -100,9 +100,12 @@ class Sent(NamedTuple):
         line: the program's line that calls.
     """
 
-    name: str
-    arguments: str
-    line: int
+    __slots__ = ("arguments", "line", "name")
+
+    def __init__(self, name: str, arguments: str, line: int) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.line = line
 
 
 class Tools(Mapping[str, Tool]):
@@ -216,9 +219,9 @@ def _encode(name: str, args: tuple[object, ...], kwargs: dict[str, object], dept
         raise
 
 
-def _through(name: str, arguments: str) -> object:
+def _through(sent: Sent) -> object:
     console.flush()
-    return _opened(world.call(name, arguments))
+    return _opened(world.call(sent.name, sent.arguments, sent.line))
 
 
 def _opened(reply: str) -> object:
@@ -253,19 +256,19 @@ class _Calls(Traffic[Sent, str]):
         answers: list[tuple[int, str]] = []
         size = 0
         for errand in leaving:
-            name, arguments, line = errand.call
-            if size + len(arguments) > BATCH and lines:
+            sent = errand.call
+            if size + len(sent.arguments) > BATCH and lines:
                 answers += _answers(world.wait("\n".join(lines), 0.0))
                 lines, size = [], 0
-            lines.append(f"+{line} {name} {arguments}")
-            size += len(arguments)
+            lines.append(f"+{sent.line} {sent.name} {sent.arguments}")
+            size += len(sent.arguments)
         return answers + _answers(world.wait("\n".join(lines), 0.0 if answers else seconds))
 
     def opened(self, reply: str) -> object:
         return _opened(reply)
 
     def at_once(self, call: Sent) -> object:
-        return _through(call.name, call.arguments)
+        return _through(call)
 
 
 def _answers(text: str) -> list[tuple[int, str]]:

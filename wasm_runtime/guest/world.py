@@ -19,9 +19,9 @@ Exports: Any = wit_world.WitWorld
 _opened = False
 
 
-def call(name: str, arguments: str) -> str:
-    """The door to the tools."""
-    answer: str = wit_world.call(name, arguments, current_line())
+def call(name: str, arguments: str, line: int) -> str:
+    """The door to the tools; `line` is the program's that calls."""
+    answer: str = wit_world.call(name, arguments, line)
     return answer
 
 
