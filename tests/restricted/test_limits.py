@@ -496,3 +496,39 @@ def test_measuring_a_program_does_not_let_go_of_the_interpreter() -> None:
         sys.setswitchinterval(interval)
         over.set()
         thread.join()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "'%1000000000d' % 1",
+        "'%-+ #01000000000d' % 1",
+        "'%.1000000000f' % 1.5",
+        "'%s' * 100 % ((big,) * 100)",
+        "'%*d' % (10**9, 1)",
+        "'%(a)1000000000d' % {'a': 1}",
+        "t = '%1000000000d'\nt % 1",
+        "class S(str): pass\nS('%1000000000d') % 1",
+        "b'%1000000000d' % 1",
+    ],
+)
+def test_a_template_fills_no_memory(run, program):
+    assert run(f"big = 'x' * 10**7\n{program}").fault.kind == "memory"
+
+
+def test_a_template_with_numbers_in_its_text_is_filled(run):
+    program = "['2026-%02d 99999 %s %% %5.1f' % (7, 'a', 2.25), '%999d' % 1 == ' ' * 998 + '1', '10000%%' % ()]"
+    assert run(program).value == ["2026-07 99999 a %   2.2", True, "10000%"]
+
+
+def test_matches_end_with_the_time(run):
+    begun = time.monotonic()
+    program = "import re\nfor _ in re.finditer('(a|a)*$|b', 'b' * 10 + 'a' * 50 + 'c'): pass"
+    assert run(program, seconds=0.3, timeout=0.3).fault.kind == "timeout"
+    assert time.monotonic() - begun < 2
+    assert run("import re\nfor _ in re.finditer('', 'a' * 10**6): pass", fuel=10_000).fault.kind == "fuel"
+
+
+def test_a_long_number_is_judged_whatever_its_class_says(run):
+    program = "class S(str):\n    def __len__(self): return 0\nint(S('f' * 10**6), 16)"
+    assert run(program).fault.kind == "memory"

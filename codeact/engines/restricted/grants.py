@@ -21,7 +21,7 @@ from codeact.engines.restricted.output import Output
 from codeact.engines.restricted.refusals import MISSING, RAISING, refusal
 from codeact.engines.restricted.sealed import Making, Sealed
 from codeact.engines.restricted.sealed import real as unsealed
-from codeact.engines.restricted.sizes import INT_BITS, plain
+from codeact.engines.restricted.sizes import INT_BITS, length, plain
 from codeact.engines.restricted.supply import Group, Supply, homes_of
 from codeact.engines.restricted.toolbox import Tool, Toolbox, explain, make_toolbox
 from codeact.engines.restricted.world import World
@@ -123,14 +123,13 @@ def _numbers(supply: Supply) -> dict[str, Any]:
     sizes = supply.sizes
 
     def integer(value: Any = 0, *base: Any, **named: Any) -> int:
-        kind = type(value)
-        if kind is not int and kind is not float:
-            if isinstance(value, (str, bytes, bytearray)):
-                if (base or named) and len(value) > _HEX_DIGITS:
-                    sizes.bits(4 * len(value))
-            else:
-                sizes.exponent(value)
-        return int(value, *base, **named)
+        if base or named:
+            if length(value) > _HEX_DIGITS:
+                sizes.bits(4 * length(value))
+            return int(value, *base, **named)
+        if type(value) not in SCALARS:
+            sizes.exponent(value)
+        return int(value)
 
     def power(base: Any, exp: Any, mod: Any = None) -> Any:
         if mod is not None:
@@ -281,6 +280,7 @@ def _texts(supply: Supply) -> dict[str, Any]:
         ".repr": text.repr,
         ".ascii": text.ascii,
         ".format": text.format,
+        ".percent": text.percent,
         "ascii": text.ascii,
         "format": text.format,
         "repr": text.repr,

@@ -35,7 +35,9 @@ class Operations(Rewriter):
         guard = _guard_of(node)
         if guard is None:
             return node
-        if guard in {".pow", ".lshift"}:
+        if guard == ".mod" and isinstance(left, ast.Constant):
+            guard = ".percent"
+        if guard in {".pow", ".lshift", ".percent"}:
             return self.guard(guard, node, [left, right])
         either = guard != ".mul" or is_number(left) or is_number(right)
         known = right if guard == ".mul" and is_number(left) else left

@@ -41,8 +41,10 @@ _TEXTS = (str, bytes, bytearray)
 _TEXT_METHODS = SIZED - {"decode", "from_bytes", "join", "seek", "to_bytes", "truncate"}
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _LONG = re.compile(r"\d{4,}")
+_WIDENING = re.compile(r"%[-+ #0-9.]*\d{4}|%\(|\*")
 _FIELD = re.compile(r"\w*")
 _LARGE = 100_000
+_SHORT = 1000
 
 
 def _to_join(items: Any) -> Any:
@@ -66,6 +68,7 @@ class Text:
         self.read = read
         self._sizes = sizes
         self._simple: dict[str, bool] = {}
+        self._narrow: dict[str, bool] = {}
 
     def take(self, wanted: int) -> None:
         """Ask for bytes."""
@@ -119,6 +122,13 @@ class Text:
 
     def percent(self, template: Any, values: Any) -> Any:
         """`template % values`."""
+        if type(template) is str and self._is_narrow(template):
+            items = values if type(values) is tuple else (values,)
+            kinds = set(map(type, items))
+            if kinds <= _PLAIN:
+                if str in kinds:
+                    self._sizes.take(sum([len(item) for item in items if type(item) is str]))
+                return self.clean(template % values)
         shown = template if isinstance(template, str) else template.decode("latin-1")
         self.widths(shown)
         items = values if isinstance(values, tuple) else (values,)
@@ -143,6 +153,17 @@ class Text:
             )
         result = template % values
         return self.clean(result) if isinstance(result, str) else result
+
+    def _is_narrow(self, template: str) -> bool:
+        """Whether it takes values in turn, and asks for no width that could be large."""
+        known = self._narrow.get(template)
+        if known is None:
+            known = len(template) <= _LARGE and not _WIDENING.search(template)
+            if len(self._narrow) > _MOST_TEMPLATES:
+                self._narrow.clear()
+            if len(template) <= _SHORT:
+                self._narrow[template] = known
+        return known
 
     def widths(self, spec: str) -> None:
         """Judge the widths in a format."""

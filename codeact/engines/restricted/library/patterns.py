@@ -13,6 +13,7 @@ import regex  # type: ignore[import-untyped]
 from codeact.engines.restricted.library.dialect import check_template, translate
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.world import World
 
 LENGTH = 50_000
 """Characters of the longest pattern."""
@@ -29,9 +30,9 @@ class Match:
         self._match = match
         self.re = pattern
 
-    def group(self, *groups: Any) -> Any:
+    def group(self, group: Any = 0, *others: Any) -> Any:
         """One group, or several."""
-        return self._match.group(*groups)
+        return self._match.group(group, *others) if others else self._match[group]
 
     def groups(self, default: Any = None) -> Any:
         """All groups."""
@@ -92,14 +93,14 @@ class Match:
 class Pattern:
     """What `re` calls a pattern."""
 
-    __slots__ = ("_flags", "_overlapping", "_real", "_sizes", "_text", "_timed")
+    __slots__ = ("_flags", "_overlapping", "_real", "_sizes", "_text", "_world")
 
-    def __init__(self, text: Any, flags: int, timed: Callable[..., Any], sizes: Sizes) -> None:
+    def __init__(self, text: Any, flags: int, world: World, sizes: Sizes) -> None:
         # A text of the program's own kind would be asked whether it equals another's.
         plain = type(text) in {str, bytes} and len(text) <= _SHORT
         self._real, self._flags = _kept(isinstance(text, bytes), text, flags) if plain else _made(text, flags)
         self._text = text
-        self._timed = timed
+        self._world = world
         self._sizes = sizes
         # Only what looks ahead can find the same characters more than once.
         self._overlapping = self._real.groups and bool(_LOOKING.search(text if isinstance(text, str) else repr(text)))
@@ -124,6 +125,14 @@ class Pattern:
         """Its named groups."""
         return dict(self._real.groupindex)
 
+    def _timed(self, function: Callable[..., Any], *args: Any) -> Any:
+        world = self._world
+        world.meter.tick()
+        try:
+            return function(*args, timeout=world.left())
+        except TimeoutError:
+            world.overdue()
+
     def _one(self, found: Any) -> Match | None:
         return None if found is None else Match(found, self)
 
@@ -146,8 +155,15 @@ class Pattern:
 
     def finditer(self, string: Any, pos: int = 0, endpos: int = sys.maxsize) -> Iterator[Match]:
         """Find all matches, one after the other."""
-        found = self._timed(self._real.finditer, string, pos, endpos)
-        while (match := self._timed(next, found, None, plain=True)) is not None:
+        world = self._world
+        following = world.meter.charged(self._timed(self._real.finditer, string, pos, endpos)).__next__
+        while True:
+            try:
+                match = following()
+            except StopIteration:
+                return
+            except TimeoutError:
+                world.overdue()
             yield Match(match, self)
 
     def split(self, string: Any, maxsplit: int = 0) -> list[Any]:
@@ -212,13 +228,6 @@ def make_re(parts: Parts) -> dict[str, Any]:
     world, sizes = parts.world, parts.sizes
     known: dict[Any, Pattern] = {}
 
-    def timed(function: Callable[..., Any], *args: Any, plain: bool = False) -> Any:
-        world.meter.tick()
-        try:
-            return function(*args) if plain else function(*args, timeout=world.left())
-        except TimeoutError:
-            world.overdue()
-
     def compiled(pattern: Any, flags: Any = 0) -> Pattern:
         if isinstance(pattern, Pattern):
             if flags:
@@ -235,7 +244,7 @@ def make_re(parts: Parts) -> dict[str, Any]:
         if found is None:
             if len(known) >= _KEPT:
                 known.clear()
-            found = known[key] = Pattern(pattern, int(flags) & _ALLOWED, timed, sizes)
+            found = known[key] = Pattern(pattern, int(flags) & _ALLOWED, world, sizes)
         return found
 
     def passing(method: str) -> Callable[..., Any]:
