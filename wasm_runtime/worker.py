@@ -89,39 +89,82 @@ def _receive(channel: Channel, most: dict[bytes, int]) -> tuple[bytes, bytes]:
         os._exit(0)  # the host is gone
 
 
+class Worlds:
+    """The worlds of a worker, by the numbers that the host gives them, and one more, which is made ahead of demand."""
+
+    def __init__(self, machine: Machine) -> None:
+        """Make none yet.
+
+        Args:
+            machine: the machine they run on.
+        """
+        self._machine = machine
+        self._there: dict[int, Instance] = {}
+        self._next: Instance | None = None
+        self._memory = 0  # bytes that the last one may have, and so the next one
+
+    def get(self, number: int, memory: int) -> Instance:
+        """The world of this number; it is made where there is none.
+
+        Args:
+            number: its number.
+            memory: bytes that it may have, if it is made.
+
+        Raises:
+            Trap: it cannot be made.
+        """
+        world = self._there.get(number)
+        if world is None:
+            made, self._next = self._next, None
+            if made is not None and memory != self._memory:
+                made.close()
+                made = None
+            self._memory = memory
+            world = self._there[number] = made or Instance(self._machine, memory=memory)
+        return world
+
+    def drop(self, number: int) -> None:
+        """Destroy a world; harmless where there is none of this number."""
+        world = self._there.pop(number, None)
+        if world is not None:
+            world.close()
+
+    def prepare(self) -> None:
+        """Make the next one already, in the expectation that it will be like the last one."""
+        if self._next is None and self._memory:
+            with contextlib.suppress(Trap):  # whoever needs it is told
+                self._next = Instance(self._machine, memory=self._memory)
+
+
 def _serve(machine: Machine, channel: Channel) -> None:
     """Do what the host says until it is gone."""
-    worlds: dict[int, Instance] = {}
+    worlds = Worlds(machine)
     while True:
         kind, body = _receive(channel, _ASKS)
         if kind == frames.RUN:
-            _run(machine, channel, worlds, body)
+            _run(worlds, channel, body)
         elif kind == frames.CLOSE:
-            world = worlds.pop(frames.WORLD.unpack(body)[0], None)
-            if world is not None:
-                world.close()
+            worlds.drop(*frames.WORLD.unpack(body))
+        if not channel.ready():  # the host works now
+            worlds.prepare()
 
 
-def _run(machine: Machine, channel: Channel, worlds: dict[int, Instance], body: bytes) -> None:
+def _run(worlds: Worlds, channel: Channel, body: bytes) -> None:
     number, memory, fuel, asked, told, last = frames.PROGRAM.unpack_from(body)
-    world = worlds.get(number)
+    world: Instance | None = None
     try:
-        if world is None:
-            world = worlds[number] = Instance(machine, memory=memory)
+        world = worlds.get(number, memory)
         answer = world.run(body[frames.PROGRAM.size :].decode(), _Doors(channel, asked, told), fuel)
     except Trap as trap:
         spent = 0 if world is None else world.fuel
         detail = trap.detail.encode()[: frames.DETAIL]
         _send(channel, frames.TRAP, frames.CAUSE.pack(spent, REASONS.index(trap.reason)), detail)
-        if world is not None:
-            del worlds[number]
-            world.close()
+        worlds.drop(number)
         return
     bytes_now = world.memory
     _send(channel, frames.DONE, frames.END.pack(world.fuel, -1 if bytes_now is None else bytes_now), answer.encode())
     if last:
-        del worlds[number]
-        world.close()
+        worlds.drop(number)
 
 
 def _machine(guest: Path, digest: str) -> Machine:
