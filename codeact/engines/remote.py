@@ -81,8 +81,7 @@ class RemoteInstance:
         """Run a program; see `codeact.engines.Instance`."""
         if self._waits_for_itself():
             return Outcome(fault=_nested(self._pool.size), begun=False)
-        with doors.waiting():
-            lease = self._pool.lease(self._worker, self._patience, doors.interrupted)
+        lease = self._pool.lease(self._worker, self._patience, doors)
         if isinstance(lease, Fault):
             self._lost = self._worker is not None and self._worker.dead
             return Outcome(fault=lease, begun=self._lost)

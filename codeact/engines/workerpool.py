@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
-from codeact.engines import Fault
+from codeact.engines import Doors, Fault
 from wasm_runtime.processes import Worker, WorkerUnavailable
 
 log = logging.getLogger("codeact")
@@ -103,14 +103,14 @@ class WorkerPool:
         with self._lock:
             return tuple(sorted(worker.process.pid for worker in self._there))
 
-    def lease(self, wanted: Worker | None, patience: float, stopped: Callable[[], Fault | None]) -> Lease | Fault:
+    def lease(self, wanted: Worker | None, patience: float, doors: Doors) -> Lease | Fault:
         """Have a worker to oneself, or be told why not.
 
         Args:
             wanted: the one that it must be, because it holds the world; None for that with the fewest worlds.
             patience: seconds to wait for it, once any is set up. Until one is, that is waited for, which ends within
                 `wasm_runtime.processes.STARTING`.
-            stopped: why nobody wants it any more; None as long as somebody does.
+            doors: those of the run that wants it: they tell that it waits, and say when it is not to any more.
         """
         self._staff()
         with self._lock:
@@ -122,14 +122,15 @@ class WorkerPool:
                 return Fault("host", "WorkersBusy", text, hint=_LATER)
             waiter = _Waiter(wanted)
             self._waiters.append(waiter)
-        answer = self._awaited(waiter, patience, stopped)
-        fault = stopped()
+        with doors.waiting():
+            answer = self._awaited(waiter, patience, doors)
+            fault = doors.interrupted()
         if fault is None or isinstance(answer, Fault):
             return answer
         answer.end()
         return fault
 
-    def _awaited(self, waiter: _Waiter, patience: float, stopped: Callable[[], Fault | None]) -> Lease | Fault:
+    def _awaited(self, waiter: _Waiter, patience: float, doors: Doors) -> Lease | Fault:
         until = time.monotonic() + patience
         while True:
             try:
@@ -138,7 +139,7 @@ class WorkerPool:
                 now = time.monotonic()
             if not self._there:  # the first one is just being started
                 until = now + patience
-            fault = stopped()
+            fault = doors.interrupted()
             if fault is None and now >= until:
                 text = f"no worker was free for {patience:g} s (workers={self.size})"
                 fault = Fault("host", "WorkersBusy", text, hint=_LATER)

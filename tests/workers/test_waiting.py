@@ -6,12 +6,16 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from codeact import Limits, Result, Sandbox, tool
-from codeact.engines import Fault, workerpool
+from codeact.engines import Doors, Fault, workerpool
 from codeact.engines.workerpool import Lease
 from tests.workers.scene import ROOMY, Gate, made, pool_of, until
 
@@ -111,12 +115,17 @@ def test_a_session_does_not_outlive_its_lifetime_while_it_waits(gate: Gate) -> N
         assert first.result().ok
 
 
+def doors(interrupted: Callable[[], Fault | None]) -> Doors:
+    """Doors of a run that only waits."""
+    return cast("Doors", SimpleNamespace(interrupted=interrupted, waiting=nullcontext))
+
+
 def test_a_lifetime_that_ends_just_as_a_worker_is_free_runs_nothing(gate: Gate) -> None:
     over = Fault("timeout", "TimeoutError", "it is over")
     with made(gate.tools) as sandbox, ThreadPoolExecutor(2) as pool:
         first = pool.submit(sandbox.run, "tools.hold()")
         gate.wait()
-        waits = pool.submit(pool_of(sandbox).lease, None, ROOMY, lambda: over if gate.opened.is_set() else None)
+        waits = pool.submit(pool_of(sandbox).lease, None, ROOMY, doors(lambda: over if gate.opened.is_set() else None))
         until(lambda: pool_of(sandbox)._waiters)
         gate.opened.set()
         assert waits.result() is over
@@ -129,9 +138,9 @@ def test_who_stops_waiting_is_told_why_and_no_more() -> None:
     with made() as sandbox:
         assert sandbox.run("1").ok
         pool = pool_of(sandbox)
-        held = pool.lease(None, 1, lambda: None)
+        held = pool.lease(None, 1, doors(lambda: None))
         assert isinstance(held, Lease)
-        assert pool.lease(None, ROOMY, lambda: over) is over
+        assert pool.lease(None, ROOMY, doors(lambda: over)) is over
         held.end()
         assert not pool._waiters
 
