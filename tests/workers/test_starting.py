@@ -21,6 +21,7 @@ from codeact.policy import Policy
 from tests.walls.conftest import TEXT
 from tests.workers.scene import ROOMY, ROOT, made, pool_of, until
 from wasm_runtime import frames, processes
+from wasm_runtime.processes import Worker
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,29 @@ def test_a_host_that_can_open_nothing_more_is_told_and_goes_on_later(monkeypatch
         assert result.error.type == "WorkerUnavailable"
         monkeypatch.undo()
         until(lambda: sandbox.run("1").ok)
+
+
+def test_a_worker_that_dies_while_it_starts_is_told_and_another_one_takes_its_place(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with made() as sandbox:
+        start = pool_of(sandbox)._start
+        dead: list[int] = []
+
+        def start_dead() -> Worker:
+            worker = start()
+            if not dead:
+                dead.append(worker.process.pid)
+                worker.process.kill()
+            return worker
+
+        pool_of(sandbox)._start = start_dead
+        error = sandbox.run("1").error
+        assert error is not None
+        assert error.type == "WorkerUnavailable"
+        assert "was ended by SIGKILL before it was set up" in caplog.text
+        until(lambda: sandbox.run("1").ok)
+        assert pool_of(sandbox).pids != tuple(dead)
 
 
 def test_a_worker_whose_guest_is_another_one_is_told(caplog: pytest.LogCaptureFixture) -> None:
