@@ -52,6 +52,24 @@ VALUES.update(
     }
 )
 
+CLASSES = "class S(str):\n    def __str__(self): return 'own'\n    def replace(self, *a): return a\n    def split(self, *a, **k): return a, k\nclass I(int):\n    def __str__(self): return 'seven'\ns, i, n = S('a b'), I(7), None\n"
+VALUES.update(
+    {
+        f"conversions: {name}": CLASSES + program
+        for name, program in {
+            "str": "x, f, b = 'x', 0.5, b'b'\n[str(s), str(i), str(n), str(x), str(f), str(b), {str(x): 1}, str(i) == str(s)]",
+            "int": "x, f, b = ' 12 ', 2.9, b'7'\n[int(x), int(f), int(b), int(i), int(True), int('9'), int('ff', 16), int(x) % 5 == int(f)]",
+            "int errors": "told = []\nfor x in ('', 'x', n, [], 1j, float('inf')):\n    try: int(x)\n    except Exception as e: told.append(str(e))\ntold",
+            "type": "[type(s) is S, type(i) == I, type(n) is type(None), type(1.5).__name__, type(S) is type, type(type(s)) is type, type(S('x')) is S]",
+            "rebound": "def str(x): return 'mine'\ndef type(x): return 'kind'\n[str(n), type(n)]",
+            "methods": "x = 'a-b-c'\n[x.split('-'), x.split('-', 1), x.split(sep='-'), x.split(*['-']), x.rsplit('-', 1), x.replace('-', '+', 1), x.rfind('b'), x.zfill(7), x.splitlines(True), x.encode()]",
+            "own methods": "[s.split(' '), s.split(sep=' '), s.replace('a', 'b'), s.rjust(5), S.split('a b'), str.split('a b'), str.replace(s, 'a', 'bb')]",
+            "errors of methods": "told = []\nfor call in (lambda x: x.split(1), lambda x: x.split(''), lambda x: x.rjust('a'), lambda x: x.replace(1, 2), lambda x: x.split(' ', 1.5)):\n    try: call('a b')\n    except Exception as e: told.append(type(e).__name__ + str(e))\ntold",
+            "repeated": "['ab' * 3, 3 * 'ab', 'ab' * -1, ['-' * n for n in range(3)], [[0] * n for n in range(3)], (1, 2) * 2, b'x' * 3, '-' * 900 == 900 * '-']",
+        }.items()
+    }
+)
+
 LOOP = "for turn in range(2): pass\n"
 VALUES.update(
     {

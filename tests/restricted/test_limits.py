@@ -532,3 +532,28 @@ def test_matches_end_with_the_time(run):
 def test_a_long_number_is_judged_whatever_its_class_says(run):
     program = "class S(str):\n    def __len__(self): return 0\nint(S('f' * 10**6), 16)"
     assert run(program).fault.kind == "memory"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "s.replace('x', s)",
+        "s.replace(*['x', s])",
+        "s.rjust(10**10)",
+        "s.center(10**10, '-')",
+        "'a'.zfill(10**10)",
+        "('x ' * 10**7).split()",
+        "('x ' * 10**7).split(' ')",
+        "('\\n' * 10**7).splitlines()",
+        "'-' * 10**10",
+        "10**10 * '-'",
+        "n = 10**10\n'-' * n",
+        "n = 10**10\nb = [s]\nn * b",
+        "class S(str):\n    def __len__(self): return 0\nS('x') * 10**10",
+        "class L(list):\n    def __len__(self): return 0\nL('x') * 10**10",
+        "class S(str): pass\nS(s).replace('x', s)",
+        "class N(int): pass\nm = N(10**10)\n'x' * m",
+    ],
+)
+def test_what_grows_is_refused(run, program):
+    assert run(f"s = 'x' * 10**6\n{program}").fault.kind == "memory"

@@ -10,6 +10,7 @@ from codeact.engines.restricted.refusals import EVALUATORS, MISSING, refusal
 from codeact.engines.restricted.rewriter import Rewriter, at
 
 _REWRITTEN = frozenset({"str", "int", "bytes", "bytearray", "list", "tuple", "set", "frozenset"})
+_JUDGED_BY_TYPE = {"str": ".plain", "int": ".scalars", "type": None}
 _LITERALS = (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Set, ast.Dict)
 _ALIASES = frozenset({"list", "dict", "tuple", "set", "frozenset"})
 
@@ -139,17 +140,36 @@ class Accesses(Rewriter):
         func = node.func
         if isinstance(func, ast.Name) and func.id in EVALUATORS and self.builtin(func.id):
             return self._visit_evaluator(node, func)
+        in_turn = not node.keywords and not any(isinstance(arg, ast.Starred) for arg in node.args)
         if isinstance(func, ast.Attribute) and func.attr in SIZED:
             if func.attr == "join":
                 node.func = self.name(".join", func)
                 node.args.insert(0, func.value)
+            elif in_turn:
+                node.func = self.name(".sized_" + func.attr, func)
+                node.args.insert(0, func.value)
             else:
                 node.func = self.name(".sized", func)
                 node.args[:0] = [self.text(func.attr, func), func.value]
-            return self.node_contents_visit(node)
-        if isinstance(func, ast.Name) and func.id in _REWRITTEN and self.builtin(func.id):
-            node.func = self.name("." + func.id, func)
+        elif isinstance(func, ast.Name) and self.builtin(func.id):
+            if in_turn and len(node.args) == 1 and func.id in _JUDGED_BY_TYPE:
+                return self._visit_conversion(node, func)
+            if func.id in _REWRITTEN:
+                node.func = self.name("." + func.id, func)
         return self.node_contents_visit(node)
+
+    def _visit_conversion(self, node: ast.Call, func: ast.Name) -> ast.expr:
+        """What one value is made of one other: for most types of that, the builtin does it as it is."""
+        types = _JUDGED_BY_TYPE[func.id]
+        node = self.node_contents_visit(node)
+        call = self.guard(".kind" if func.id == "type" else "." + func.id, node, node.args)
+        value = node.args[0]
+        if types is None or not isinstance(value, ast.Name):
+            return call
+        kind = self.guard(".type", value, [value])
+        made = at(ast.IfExp(at(ast.Compare(kind, [ast.In()], [self.name(types, value)]), value), node, call), node)
+        self.plain.add(made)
+        return made
 
     def _visit_evaluator(self, node: ast.Call, func: ast.Name) -> ast.AST:
         """What sees the names of the place where it is called is given them."""

@@ -14,6 +14,10 @@ from codeact.engines.restricted.text import Text
 
 NUMBERS = frozenset({int, float, bool, complex})
 FLOATS = frozenset({float})
+REPEATABLE = frozenset({str, list, tuple, bytes})
+FEW = 1000
+"""Items that need not be asked for."""
+
 SCALARS = frozenset({int, float, str, bool, type(None), bytes, complex})
 
 
@@ -36,9 +40,9 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
             if type(b) is int:
                 if -1073741823 < a < 1073741823 and -1073741823 < b < 1073741823:  # noqa: PLR2004
                     return a * b
-            elif type(b) is float:
+            elif type(b) is float or (type(b) in REPEATABLE and a * len(b) < FEW):
                 return a * b
-        elif type(a) is float:
+        elif type(a) is float or (type(b) is int and type(a) in REPEATABLE and b * len(a) < FEW):
             return a * b
         a, b = _times(a, b), _times(b, a)
         sizes.product(a, b)

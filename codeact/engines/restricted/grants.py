@@ -16,7 +16,7 @@ from codeact.engines.restricted.guards import FIXED, GUARDS
 from codeact.engines.restricted.imports import make_importer
 from codeact.engines.restricted.kinds import Type
 from codeact.engines.restricted.lazy import BUILTINS, LongRange, Range
-from codeact.engines.restricted.names import Sort, sort
+from codeact.engines.restricted.names import SIZED, Sort, sort
 from codeact.engines.restricted.output import Output
 from codeact.engines.restricted.refusals import MISSING, RAISING, refusal
 from codeact.engines.restricted.sealed import Making, Sealed
@@ -115,7 +115,13 @@ def _kinds(supply: Supply) -> dict[str, Any]:
     def is_subclass(value: Any, kind: Any) -> bool:
         return issubclass(type if value is kind_of else unsealed(value), real(kind))
 
-    return {**_named(isinstance=is_instance, issubclass=is_subclass), "type": kind_of}
+    own = supply.world.own
+
+    def kind_of_one(value: Any) -> Any:
+        kind = type(value)
+        return kind if kind in own or kind in SCALARS else kind_of(value)
+
+    return {**_named(isinstance=is_instance, issubclass=is_subclass), "type": kind_of, ".kind": kind_of_one}
 
 
 def _numbers(supply: Supply) -> dict[str, Any]:
@@ -287,6 +293,11 @@ def _texts(supply: Supply) -> dict[str, Any]:
     }
 
 
+def _sized(supply: Supply) -> dict[str, Any]:
+    """Methods of text whose result can be far larger than their arguments tell."""
+    return {f".sized_{name}": supply.text.caller(name) for name in SIZED - {"join"}}
+
+
 def _outputs(supply: Supply) -> dict[str, Any]:
     """What prints."""
     world, text = supply.world, supply.text
@@ -343,7 +354,7 @@ def _named(**functions: Any) -> dict[str, Any]:
 
 
 _GROUPS: tuple[Group, ...] = (
-    *GUARDS, _kinds, _numbers, _sums, _collections, _passes, _looks, _members, _texts, _outputs, _tools, _files,
+    *GUARDS, _kinds, _numbers, _sums, _collections, _passes, _looks, _members, _texts, _sized, _outputs, _tools, _files,
     lambda supply: Evaluation(supply).guards(),
 )  # fmt: skip
 

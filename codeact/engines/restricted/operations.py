@@ -19,6 +19,7 @@ _FOLDABLE_BASE = 10_000
 _FOLDABLE_EXPONENT = 64
 _PLAIN_CALLS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "ord", "round", "str"})
 _SHORT = 24
+_LINE = 1000
 _GROWING = {ast.Mult: ".mul", ast.Pow: ".pow", ast.LShift: ".lshift", ast.Mod: ".mod"}
 
 
@@ -167,6 +168,8 @@ class Operations(Rewriter):
                 return True
             case ast.UnaryOp(operand=operand):
                 return self._plain(operand)
+            case ast.IfExp():
+                return node in self.plain
             case ast.BinOp(op=ast.Sub() | ast.Div() | ast.FloorDiv() | ast.RShift()):
                 return isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
             case ast.Call(func=ast.Name(id=name)):
@@ -218,7 +221,7 @@ def _harmless(op: ast.operator, left: ast.expr, right: ast.expr) -> bool:
     if _floating(left) or _floating(right):
         return True
     if isinstance(op, ast.Mult):
-        return is_number(left) and is_number(right)
+        return is_number(right) and (is_number(left) or _is_short_text(left, right))
     return (
         isinstance(left, ast.Constant)
         and isinstance(right, ast.Constant)
@@ -227,6 +230,13 @@ def _harmless(op: ast.operator, left: ast.expr, right: ast.expr) -> bool:
         and left.value <= _FOLDABLE_BASE
         and right.value <= _FOLDABLE_EXPONENT
     )
+
+
+def _is_short_text(text: ast.expr, times: ast.expr) -> bool:
+    """Whether it is a constant text that is not repeated too often."""
+    if not (isinstance(text, ast.Constant) and isinstance(text.value, str) and isinstance(times, ast.Constant)):
+        return False
+    return type(times.value) is int and times.value * len(text.value) <= _LINE
 
 
 def _floating(node: ast.expr) -> bool:

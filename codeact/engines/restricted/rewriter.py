@@ -65,6 +65,7 @@ class Rewriter(RestrictingNodeTransformer):
         outer: names that are read or bound outside functions and classes, guards included.
         annotated: those of them that are annotated.
         numeric: conditional expressions of the policy's own whose first part gives a number.
+        plain: those that give a number or a text either way.
     """
 
     def __init__(self, source: str = "", taken: Iterable[str] = (), look: Callable[[], object] = bool) -> None:
@@ -81,6 +82,7 @@ class Rewriter(RestrictingNodeTransformer):
         self.outer: set[str] = set()
         self.annotated: set[str] = set()
         self.numeric: set[ast.expr] = set()
+        self.plain: set[ast.expr] = set()
         self._look = look
         self._visited = 0
         self._ready: set[ast.AST] = set()

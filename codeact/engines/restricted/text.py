@@ -36,9 +36,12 @@ CODECS = frozenset(
 )  # fmt: skip
 """Encodings that take time in proportion to the text."""
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
+PLAIN = frozenset({str, int, float, bool, type(None)})
+"""Types whose values are shown as they are."""
+
 _TEXTS = (str, bytes, bytearray)
 _TEXT_METHODS = SIZED - {"decode", "from_bytes", "join", "seek", "to_bytes", "truncate"}
+_SPLITTING = frozenset({"split", "splitlines"})
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _LONG = re.compile(r"\d{4,}")
 _WIDENING = re.compile(r"%[-+ #0-9.]*\d{4}|%\(|\*")
@@ -78,11 +81,11 @@ class Text:
 
     def show(self, value: Any) -> Any:
         """A value as an f-string shows it: plain values stay as they are."""
-        return value if type(value) in _PLAIN else self._show(value, format)
+        return value if type(value) in PLAIN else self._show(value, format)
 
     def shown(self, value: Any = "", *more: Any, **named: Any) -> Any:
         """`str(value)`."""
-        if type(value) in _PLAIN and not more and not named:
+        if type(value) in PLAIN and not more and not named:
             return str(value)
         if more or named:
             return self._decode(value, *more, **named)
@@ -90,7 +93,7 @@ class Text:
 
     def repr(self, value: Any) -> Any:
         """`repr(value)`."""
-        return repr(value) if type(value) in _PLAIN else self._show(value, repr)
+        return repr(value) if type(value) in PLAIN else self._show(value, repr)
 
     def ascii(self, value: Any) -> Any:
         """`ascii(value)`."""
@@ -125,7 +128,7 @@ class Text:
         if type(template) is str and self._is_narrow(template):
             items = values if type(values) is tuple else (values,)
             kinds = set(map(type, items))
-            if kinds <= _PLAIN:
+            if kinds <= PLAIN:
                 if str in kinds:
                     self._sizes.take(sum([len(item) for item in items if type(item) is str]))
                 return self.clean(template % values)
@@ -145,7 +148,7 @@ class Text:
             elif type(item) is not int:
                 self._sizes.exponent(item)
         self._sizes.take(wanted)
-        if not _PLAIN.issuperset(map(type, items)) or len(shown) > _LARGE:
+        if not PLAIN.issuperset(map(type, items)) or len(shown) > _LARGE:
             self._sizes.take(
                 self._sizes.walk(values) * max(1, shown.count("%"))
                 if isinstance(values, dict)
@@ -206,10 +209,34 @@ class Text:
     def call(self, name: str, target: Any, /, *args: Any, **named: Any) -> Any:
         """Call a method by name, with the target's type judged first."""
         kind = type(target)
-        if kind is str and name in _TEXT_METHODS and not named and _PLAIN.issuperset(map(type, args)):
+        if kind is str and name in _TEXT_METHODS and not named and PLAIN.issuperset(map(type, args)):
             _JUDGES[name](self, target, *args, **named)
             return getattr(target, name)(*args, **named)
         return (self.method(target, name) or getattr(target, name))(*args, **named)
+
+    def caller(self, name: str) -> Callable[..., Any]:
+        """The same for one name, where arguments are given in turn."""
+        real: Any = getattr(str, name, None)
+        judge = _JUDGES.get(name)
+        ordinary = self.call
+        if name in _SPLITTING:
+
+            def split(target: Any, /, *args: Any) -> Any:
+                if type(target) is str and len(target) < _LARGE and PLAIN.issuperset(map(type, args)):
+                    return real(target, *args)
+                return ordinary(name, target, *args)
+
+            return split
+        if real is None or judge is None:
+            return lambda target, /, *args: ordinary(name, target, *args)
+
+        def call(target: Any, /, *args: Any) -> Any:
+            if type(target) is str and PLAIN.issuperset(map(type, args)):
+                judge(self, target, *args)
+                return real(target, *args)
+            return ordinary(name, target, *args)
+
+        return call
 
     def _call(self, name: str, target: Any, /, *args: Any, **named: Any) -> Any:
         if name == "format":
@@ -333,9 +360,9 @@ class Text:
         text = str.__str__(template)
         if (
             self._is_simple(text)
-            and _PLAIN.issuperset(map(type, args))
+            and PLAIN.issuperset(map(type, args))
             and type(named) is dict
-            and _PLAIN.issuperset(map(type, named.values()))
+            and PLAIN.issuperset(map(type, named.values()))
         ):
             longest = max((len(item) for item in (*args, *named.values()) if type(item) is str), default=0)
             self._sizes.take(longest * text.count("{"))
