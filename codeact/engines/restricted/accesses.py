@@ -140,19 +140,18 @@ class Accesses(Rewriter):
         func = node.func
         if isinstance(func, ast.Name) and func.id in EVALUATORS and self.builtin(func.id):
             return self._visit_evaluator(node, func)
-        in_turn = not node.keywords and not any(isinstance(arg, ast.Starred) for arg in node.args)
         if isinstance(func, ast.Attribute) and func.attr in SIZED:
             if func.attr == "join":
                 node.func = self.name(".join", func)
                 node.args.insert(0, func.value)
-            elif in_turn:
+            elif _in_turn(node):
                 node.func = self.name(".sized_" + func.attr, func)
                 node.args.insert(0, func.value)
             else:
                 node.func = self.name(".sized", func)
                 node.args[:0] = [self.text(func.attr, func), func.value]
         elif isinstance(func, ast.Name) and self.builtin(func.id):
-            if in_turn and len(node.args) == 1 and func.id in _JUDGED_BY_TYPE:
+            if func.id in _JUDGED_BY_TYPE and len(node.args) == 1 and _in_turn(node):
                 return self._visit_conversion(node, func)
             if func.id in _REWRITTEN:
                 node.func = self.name("." + func.id, func)
@@ -180,3 +179,8 @@ class Accesses(Rewriter):
             here = ".names_here" if self.scopes or self.comprehensions else self.names_at_top
             node.args[:0] = [self.guard(".names_of_module", node, []), self.guard(here, node, [])]
         return node
+
+
+def _in_turn(node: ast.Call) -> bool:
+    """Whether its arguments are given one by one, and without their names."""
+    return not node.keywords and not any(isinstance(arg, ast.Starred) for arg in node.args)

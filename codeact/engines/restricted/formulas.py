@@ -19,7 +19,9 @@ _NAMES = 4  # with more of them the guards cost less than the looks
 _PARTS = 24
 _SHIFT = 63
 _EXPONENT = 8
-_HARMLESS = (ast.Add, ast.Sub, ast.Div, ast.FloorDiv, ast.BitAnd, ast.BitOr, ast.BitXor, ast.RShift)
+_GROWING_LITTLE = frozenset(
+    {ast.Add, ast.Sub, ast.Mod, ast.Div, ast.FloorDiv, ast.BitAnd, ast.BitOr, ast.BitXor, ast.RShift}
+)
 
 
 @dataclass(slots=True)
@@ -38,36 +40,35 @@ class Formula:
 
     def read(self, node: ast.expr, *, multiplied: bool = False) -> bool:
         """Read a part of it; whether it is nothing but arithmetic of names and numbers."""
-        match node:
-            case ast.Name(id=name):
-                self.names[name] = node
-                if multiplied:
-                    self.multiplied.add(name)
-                return len(self.names) <= _NAMES
-            case ast.Constant():
-                return is_number(node)
-            case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=operand):
-                return self.read(operand, multiplied=multiplied)
-            case ast.BinOp(left=left, op=op, right=right):
-                self.operators += 1
-                return self.operators < _PARTS and self._read_operator(op, left, right, multiplied)
+        kind = type(node)
+        if kind is ast.Name:
+            name: str = node.id  # type: ignore[attr-defined]
+            self.names[name] = node  # type: ignore[assignment]
+            if multiplied:
+                self.multiplied.add(name)
+            return len(self.names) <= _NAMES
+        if kind is ast.Constant:
+            return is_number(node)
+        if isinstance(node, ast.UnaryOp):
+            return not isinstance(node.op, ast.Not) and self.read(node.operand, multiplied=multiplied)
+        if isinstance(node, ast.BinOp):
+            self.operators += 1
+            return self.operators < _PARTS and self._read_operator(node, multiplied)
         return False
 
-    def _read_operator(self, op: ast.operator, left: ast.expr, right: ast.expr, multiplied: bool) -> bool:
-        match op:
-            case ast.Mult():
-                return self.read(left, multiplied=multiplied or not is_number(right)) and self.read(
-                    right, multiplied=multiplied or not is_number(left)
-                )
-            case ast.Pow():
-                return isinstance(left, ast.Name) and _at_most(right, _EXPONENT) and self.read(left, multiplied=True)
-            case ast.LShift():
-                return _at_most(right, _SHIFT) and self.read(left, multiplied=multiplied)
-            case ast.Mod():
-                pass
-            case _ if not isinstance(op, _HARMLESS):
-                return False
-        return self.read(left, multiplied=multiplied) and self.read(right, multiplied=multiplied)
+    def _read_operator(self, node: ast.BinOp, multiplied: bool) -> bool:
+        kind, left, right = type(node.op), node.left, node.right
+        left_multiplied = right_multiplied = multiplied
+        if kind is ast.Mult:
+            left_multiplied = multiplied or not is_number(right)
+            right_multiplied = multiplied or not is_number(left)
+        elif kind is ast.Pow:
+            return isinstance(left, ast.Name) and _at_most(right, _EXPONENT) and self.read(left, multiplied=True)
+        elif kind is ast.LShift:
+            return _at_most(right, _SHIFT) and self.read(left, multiplied=multiplied)
+        elif kind not in _GROWING_LITTLE:
+            return False
+        return self.read(left, multiplied=left_multiplied) and self.read(right, multiplied=right_multiplied)
 
 
 def formula_of(node: ast.expr) -> Formula | None:

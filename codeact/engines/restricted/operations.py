@@ -18,6 +18,7 @@ from codeact.engines.restricted.rewriter import LOAD, Rewriter, at
 _FOLDABLE_BASE = 10_000
 _FOLDABLE_EXPONENT = 64
 _PLAIN_CALLS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "ord", "round", "str"})
+_NESTED = frozenset({ast.BinOp, ast.UnaryOp})
 _SHORT = 24
 _LINE = 1000
 _GROWING = {ast.Mult: ".mul", ast.Pow: ".pow", ast.LShift: ".lshift", ast.Mod: ".mod"}
@@ -28,7 +29,7 @@ class Operations(Rewriter):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Operators that can make much of little are judged by the sizes of their operands."""
-        formula = formula_of(node)
+        formula = formula_of(node) if _may_grow(node) else None
         if formula is not None and (formula.operators > 1 or formula.multiplied):
             return self._visit_formula(node, formula)
         node = self.node_contents_visit(node)
@@ -200,6 +201,11 @@ class Operations(Rewriter):
 
     def _assign(self, node: ast.AugAssign, guard: str, args: list[ast.expr]) -> ast.Assign:
         return at(ast.Assign([node.target], self.guard(guard, node, args)), node)
+
+
+def _may_grow(node: ast.BinOp) -> bool:
+    """Whether an operator in it may need a guard."""
+    return type(node.op) in _GROWING or type(node.left) in _NESTED or type(node.right) in _NESTED
 
 
 def _guard_of(node: ast.BinOp) -> str | None:
