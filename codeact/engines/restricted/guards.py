@@ -15,7 +15,7 @@ from codeact.engines.restricted.extending import make_extending
 from codeact.engines.restricted.groups import make_groups
 from codeact.engines.restricted.members import make_members
 from codeact.engines.restricted.supply import Group
-from codeact.engines.restricted.text import PLAIN
+from codeact.engines.restricted.templates import PLAIN
 from codeact.engines.restricted.waiting import awaitable
 
 FIXED: dict[str, Any] = {

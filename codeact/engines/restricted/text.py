@@ -20,9 +20,7 @@ from typing import Any
 from codeact.engines.restricted.hosted import seconds_in
 from codeact.engines.restricted.names import SIZED
 from codeact.engines.restricted.sizes import Sizes, length, plain
-
-WIDTH = 1_000_000
-"""The widest field that a format may ask for."""
+from codeact.engines.restricted.templates import LONG, MOST, PLAIN, Templates, clean
 
 CODECS = frozenset(
     {
@@ -36,18 +34,11 @@ CODECS = frozenset(
 )  # fmt: skip
 """Encodings that take time in proportion to the text."""
 
-PLAIN = frozenset({str, int, float, bool, type(None)})
-"""Types whose values are shown as they are."""
-
 _TEXTS = (str, bytes, bytearray)
 _TEXT_METHODS = SIZED - {"decode", "from_bytes", "join", "seek", "to_bytes", "truncate"}
 _SPLITTING = frozenset({"split", "splitlines"})
-_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
-_LONG = re.compile(r"\d{4,}")
-_WIDENING = re.compile(r"%[-+ #0-9.]*\d{4}|%\(|\*")
 _FIELD = re.compile(r"\w*")
 _LARGE = 100_000
-_SHORT = 1000
 
 
 def _to_join(items: Any) -> Any:
@@ -71,11 +62,15 @@ class Text:
         self.read = read
         self._sizes = sizes
         self._simple: dict[str, bool] = {}
-        self._narrow: dict[str, bool] = {}
+        templates = Templates(sizes)
+        self.percent = templates.percent
+        self.widths = templates.widths
 
     def take(self, wanted: int) -> None:
         """Ask for bytes."""
         self._sizes.take(wanted)
+
+    clean = staticmethod(clean)
 
     # --- showing ---------------------------------------------------------------------------------------------
 
@@ -101,11 +96,7 @@ class Text:
 
     def _show(self, value: Any, how: Callable[[Any], Any]) -> Any:
         self._sizes.walk(value)
-        return self.clean(how(value))
-
-    def clean(self, shown: Any) -> Any:
-        """Text without addresses."""
-        return _ADDRESS.sub("", shown) if " at 0x" in shown else shown
+        return clean(how(value))
 
     def format(self, value: Any, spec: Any = "") -> Any:
         """`format(value, spec)`."""
@@ -122,64 +113,6 @@ class Text:
                 spec = seconds_in(spec, value)
         self._sizes.exponent(value)
         return spec
-
-    def percent(self, template: Any, values: Any) -> Any:
-        """`template % values`."""
-        if type(template) is str and self._is_narrow(template):
-            items = values if type(values) is tuple else (values,)
-            kinds = set(map(type, items))
-            if kinds <= PLAIN:
-                if str in kinds:
-                    self._sizes.take(sum([len(item) for item in items if type(item) is str]))
-                return self.clean(template % values)
-        shown = template if isinstance(template, str) else template.decode("latin-1")
-        self.widths(shown)
-        items = values if isinstance(values, tuple) else (values,)
-        if "%(" in shown and not isinstance(values, (dict, tuple)):
-            values, items = _Walked(values, self._sizes), ()
-        if "*" in shown:
-            for item in items:
-                if isinstance(item, int):
-                    self._width(int.__index__(item))
-        wanted = 0
-        for item in items:
-            if type(item) is str:
-                wanted += len(item)
-            elif type(item) is not int:
-                self._sizes.exponent(item)
-        self._sizes.take(wanted)
-        if not PLAIN.issuperset(map(type, items)) or len(shown) > _LARGE:
-            self._sizes.take(
-                self._sizes.walk(values) * max(1, shown.count("%"))
-                if isinstance(values, dict)
-                else self._sizes.walk(values)
-            )
-        result = template % values
-        return self.clean(result) if isinstance(result, str) else result
-
-    def _is_narrow(self, template: str) -> bool:
-        """Whether it takes values in turn, and asks for no width that could be large."""
-        known = self._narrow.get(template)
-        if known is None:
-            known = len(template) <= _LARGE and not _WIDENING.search(template)
-            if len(self._narrow) > _MOST_TEMPLATES:
-                self._narrow.clear()
-            if len(template) <= _SHORT:
-                self._narrow[template] = known
-        return known
-
-    def widths(self, spec: str) -> None:
-        """Judge the widths in a format."""
-        total = 0
-        for digits in _LONG.findall(spec):
-            width = int(digits[:20])
-            total += width
-            self._width(width)
-        self._sizes.take(total)
-
-    def _width(self, width: int) -> None:
-        if width > WIDTH:
-            self._sizes.refuse(f"a format asks for a width of {width:,}, at most {WIDTH:,} are allowed")
 
     # --- methods ---------------------------------------------------------------------------------------------
 
@@ -377,10 +310,10 @@ class Text:
                 known = all(
                     field is None or (_FIELD.fullmatch(field) and not conversion and "{" not in (spec or ""))
                     for _, field, spec, conversion in formatter_parser(template)
-                ) and not _LONG.search(template)
+                ) and not LONG.search(template)
             except ValueError:
                 known = False
-            if len(self._simple) > _MOST_TEMPLATES:
+            if len(self._simple) > MOST:
                 self._simple.clear()
             self._simple[template] = known
         return known
@@ -398,25 +331,9 @@ def _table(target: str, table: Any) -> dict[int, Any]:
     return found
 
 
-_MOST_TEMPLATES = 200
 _JUDGES: dict[str, Callable[..., None]] = {
     name.removeprefix("_judge_"): judge for name, judge in vars(Text).items() if name.startswith("_judge_")
 }
-
-
-class _Walked:
-    """A mapping for `%`, each of its values judged when it is asked for."""
-
-    __slots__ = ("_sizes", "_values")
-
-    def __init__(self, values: Any, sizes: Sizes) -> None:
-        self._values = values
-        self._sizes = sizes
-
-    def __getitem__(self, key: Any) -> Any:
-        found = self._values[key]
-        self._sizes.walk(found)
-        return found
 
 
 class _Judged(Formatter):
