@@ -180,6 +180,19 @@ def test_a_forked_child_makes_worlds_of_its_own() -> None:
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
 
 
+def test_the_collector_may_close_a_pool_on_a_thread_that_is_just_in_it(sandbox: Sandbox) -> None:
+    pool = pool_of(sandbox)
+
+    def collected() -> None:
+        with pool._lock:
+            pool.close()
+
+    thread = threading.Thread(target=collected, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
 def test_worlds_that_cannot_be_made_ready_are_logged_once_and_made_when_they_are_needed(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

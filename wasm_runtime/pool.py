@@ -50,7 +50,7 @@ class Pool:
         self._refill()
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # the collector may close a pool, on a thread that is just in here
         self._ready: deque[Instance] = deque()
         self._making = False
         self._trouble: str | None = None

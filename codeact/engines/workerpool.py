@@ -87,7 +87,7 @@ class WorkerPool:
         _pools.add(self)
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a host's own finalizer may close a session, on a thread that is just in here
         self._closed = False
         self._supervisors: list[threading.Thread] = []
         self._idle: list[Worker] = []

@@ -33,6 +33,22 @@ def test_a_closed_sandbox_runs_nothing_more(gate: Gate) -> None:
         sandbox.close()
 
 
+def test_a_session_can_be_closed_by_a_finalizer_wherever_that_runs() -> None:
+    sandbox = Sandbox(workers=1)
+    session = sandbox.session()
+    session.run("a = 1")
+
+    def finalized() -> None:
+        with pool_of(sandbox)._lock:  # where the collector may run it
+            session.close()
+
+    thread = threading.Thread(target=finalized, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    sandbox.close()
+
+
 def _used(closed: bool) -> set[int]:
     """Workers that have been there, all of which should be gone."""
     sandbox = Sandbox(workers=2)
