@@ -8,6 +8,8 @@ by his own, as long as others keep fewer.
 
 from __future__ import annotations
 
+import os
+import weakref
 from collections.abc import Hashable
 from threading import Lock
 from typing import Any
@@ -23,6 +25,11 @@ class CodeCache:
     """The compiled programs of one sandbox. It may be used from many threads."""
 
     def __init__(self) -> None:
+        self.clear()
+        _caches.add(self)
+
+    def clear(self) -> None:
+        """Begin with nothing."""
         self._tenants: dict[str | None, dict[Hashable, Any]] = {}
         self._lock = Lock()
         self._kept = 0
@@ -80,3 +87,15 @@ class TenantCache:
         """Keep what was made of a text, unless that is too long."""
         if len(text) <= LONGEST:
             self._cache.keep(self._tenant, (text, where), made)
+
+
+_caches: weakref.WeakSet[CodeCache] = weakref.WeakSet()
+
+
+def _clear() -> None:
+    """In a forked child: another thread of the parent's may have been in the middle of one, and have held its lock."""
+    for cache in list(_caches):
+        cache.clear()
+
+
+os.register_at_fork(after_in_child=_clear)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -118,6 +121,18 @@ def test_a_cache_is_whole_after_many_threads_have_used_it() -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(use, range(8)))
     assert len(cache) == sum(map(len, cache._tenants.values())) <= MOST
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_forked_child_has_a_cache_that_nobody_is_in() -> None:
+    code = (
+        "import os, signal\nfrom codeact.engines.code_cache import CodeCache\ncache = CodeCache()\npart = cache.of(None)\n"
+        "part.keep('1', None, 1)\nwith cache._lock:\n    pid = os.fork()\n"
+        "    if not pid:\n        signal.alarm(20)\n        os._exit(part.find('1') is not None or len(cache))\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), part.find('1'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "0 1\n"), done.stderr
 
 
 def test_names_that_mean_no_builtin_do_not_matter(compiled: list[Any]) -> None:
