@@ -11,7 +11,8 @@ import pytest
 
 from codeact import Sandbox
 from codeact.engines import Fault
-from codeact.engines.restricted.meter import CHUNK, Meter, Stopped
+from codeact.engines.restricted import meter as meters
+from codeact.engines.restricted.meter import CHUNK, Growth, Meter, Stopped, Watchdog
 from codeact.limits import Limits
 from codeact.memory import resident
 
@@ -468,6 +469,21 @@ def test_a_list_does_not_grow_by_itself_without_an_end(case: str) -> None:
     assert time.monotonic() - begun < 10.0
     assert result.error is not None
     assert result.error.kind in {"memory", "fuel", "timeout"}
+
+
+def test_a_run_that_nobody_can_watch_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_thread: threading.Thread) -> None:
+        raise RuntimeError
+
+    watchdog = Watchdog()
+    monkeypatch.setattr(meters, "watchdog", watchdog)
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    meter, active = Meter(Limits(), 1000), Growth._active
+    with pytest.raises(RuntimeError):
+        meter.start(lambda: None)
+    assert (Growth._active, watchdog._meters) == (active, set())
+    with pytest.raises(Stopped):
+        meter.tick()
 
 
 def test_measuring_a_program_does_not_let_go_of_the_interpreter() -> None:

@@ -103,13 +103,21 @@ class Meter:
         self.stream = chain.from_iterable(_Source(self._next))
 
     def start(self, interrupted: Callable[[], Fault | None]) -> None:
-        """Fill the meter for a run that goes on until `interrupted` gives a reason why not."""
+        """Fill the meter for a run that goes on until `interrupted` gives a reason why not.
+
+        Raises:
+            RuntimeError: there can be no thread for the watchdog; the meter stays spent.
+        """
         self._interrupted = interrupted
         self.fault = None
         self._given = 0
         self._closed = False
         self._growth.start()
-        watchdog.watch(self)
+        try:
+            watchdog.watch(self)
+        except RuntimeError:  # the process can have no more threads
+            self.finish()
+            raise
 
     @property
     def grown(self) -> int:
