@@ -135,7 +135,7 @@ def refuse_in_a_loop() -> None:
         RuntimeError: it runs an event loop, which it would hold.
     """
     if _inside_a_loop():
-        msg = "run would hold the running event loop; use its twin: await sandbox.run_async(code)"
+        msg = "this would hold the running event loop: await run_async in place of run, and restore_async in place of restore"
         raise RuntimeError(msg)
 
 
