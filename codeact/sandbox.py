@@ -65,7 +65,7 @@ class Sandbox:
             guest: for `wasm`, the file of a guest with packages of your choosing, made by `codeact build`.
             check: whether every program is type-checked against the tools before it runs, by `ty`, in processes of
                 their own on the host. What is sure to fail is then refused (`denied`) and nothing of it is run. It
-                needs the extra `check`, and takes some tens of milliseconds a program, or a fifth of a second where it is
+                needs the extra `check`, and takes about ten milliseconds a program, or a tenth of a second where it is
                 refused, or uses names that earlier programs of its session have bound.
             inputs: files that every program finds in its workspace and cannot change: contents by path. They are
                 copied.
@@ -254,7 +254,7 @@ def _checker(toolset: Toolset, engine: Engine) -> Checker:
 
 
 def _nothing() -> None:
-    """There are no workers."""
+    """There are no workers, and no worlds that were made ready."""
 
 
 def _remote(local: Engine, workers: object) -> RemoteEngine:

@@ -42,7 +42,11 @@ class Workers:
         self._idle: deque[SimpleQueue[Job]] = deque()
 
     def submit(self, job: Job) -> None:
-        """Run a job, which must not raise, on a worker of its own."""
+        """Run a job, which must not raise, on a worker of its own.
+
+        Raises:
+            RuntimeError: the process can have no more threads; the job is not run.
+        """
         try:
             self._idle.pop().put(job)
         except IndexError:

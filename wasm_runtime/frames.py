@@ -46,7 +46,7 @@ END = Struct("<Qq")
 """Of `DONE`, before the guest's answer: the fuel that it spent and the bytes of its memory; -1 where they are unknown."""
 
 CAUSE = Struct("<QB")
-"""Of `TRAP`, before its detail: the fuel that was spent, and which of `REASONS` it is."""
+"""Of `TRAP`, before its detail: the fuel that was spent, and which of `wasm_runtime.worker.REASONS` it is."""
 
 DETAIL = 200
 """Bytes of a trap's detail."""

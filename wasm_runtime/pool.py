@@ -40,7 +40,8 @@ class Pool:
         Args:
             make: makes one.
             size: how many are kept ready.
-            submit: does a job on another thread, whose stack is deep enough for a guest.
+            submit: does a job on another thread, whose stack is deep enough for a guest; raises RuntimeError where the
+                process can have no more threads.
         """
         self._make = make
         self._size = size

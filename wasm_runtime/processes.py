@@ -41,6 +41,7 @@ class Worker:
     Attributes:
         worlds: how many it holds.
         channel: the line to it. Whoever has the worker to himself may use it.
+        process: the process itself.
     """
 
     def __init__(self, guest: Path, digest: str) -> None:

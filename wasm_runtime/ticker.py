@@ -1,8 +1,8 @@
-"""The epoch ticker: the clock by which running guests are interrupted.
+"""Tickers: the clocks by which running guests are interrupted.
 
-Wasm code compares a counter with its deadline at every loop and call; somebody has to move the counter. A
-ticker is one thread that moves it while guests run, ends soon after the last one has, and is started anew in
-a forked child.
+Wasm code compares a counter with its deadline at every loop and call; somebody has to move the counter. Where guests run
+in workers, somebody has to see whether their hosts want an end. A ticker is one thread that does such a thing while guests
+run, ends soon after the last one has, and is started anew in a forked child.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Ticker:
     def __enter__(self) -> None:
         with self._lock:
             if self._thread is None:
-                thread = threading.Thread(target=self._run, name="codeact-epoch", daemon=True)
+                thread = threading.Thread(target=self._run, name="codeact-ticker", daemon=True)
                 thread.start()  # may fail where the process can have no more threads; nothing has changed then
                 self._thread = thread
             self._guests += 1

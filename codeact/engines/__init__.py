@@ -195,7 +195,7 @@ class Outcome:
         unbound: public names of earlier programs that it deleted.
         exit_code: what it gave to `sys.exit`; None when it did not.
         fuel: units spent.
-        memory: peak bytes of the guest's heap; None where the engine cannot know.
+        memory: peak bytes of the guest's memory, its interpreter included; None where the engine cannot know.
         files: what has become of the workspace's files since the run began: contents by path, in the order of the
             paths; None for a file that is gone. Temporary files are not among them.
         unawaited: calls of async tools that it never awaited, and which were not made: name and line.
