@@ -38,9 +38,7 @@ TASKS: Mapping[str, tuple[Task, int]] = {
 }
 """What is timed, and the rounds of a block."""
 
-COMPUTING: Mapping[str, Task] = {
-    name: Task("fresh", program, wanted) for name, (program, wanted) in PROGRAMS.items()
-}  # fmt: skip
+COMPUTING: Mapping[str, Task] = {name: Task("fresh", program, wanted) for name, (program, wanted) in PROGRAMS.items()}
 CALIBRATION = COMPUTING["fib"]
 """What times are ratios of, where plain CPython does not run the same program."""
 
