@@ -110,3 +110,24 @@ def test_an_error_inside_names_the_line_that_called(run):
 def test_warnings_about_text_stay_inside(run, recwarn):
     assert run("eval('1 is 1'), exec('x = \"\\\\d\"')").value == (True, None)
     assert not recwarn.list
+
+
+MAPPED = """
+class Kept(dict):
+    reads = []
+    def __getitem__(self, name):
+        if name == "x":
+            self.reads.append(name)
+        return dict.__getitem__(self, name)
+
+for text in ("x * 3", "x % 7 + 1", "x * 2 * x", "x == 2", "{x: 1}", "{x}", "str(x)", "x ** 2 * 3"):
+    eval(text, {}, Kept(x=2))
+for text in ("x += 1", "x *= 3", "x *= 2 + 1", "x %= 7"):
+    exec(text, {}, Kept(x=2))
+len(Kept.reads)
+"""
+
+
+def test_a_mapping_is_asked_for_a_name_as_often_as_the_text_has_it(run):
+    """What it is asked for a second time may be another thing than what was judged."""
+    assert run(MAPPED).value == 13

@@ -163,7 +163,7 @@ class Accesses(Rewriter):
         node = self.node_contents_visit(node)
         call = self.guard(".kind" if func.id == "type" else "." + func.id, node, node.args)
         value = node.args[0]
-        if types is None or not isinstance(value, ast.Name):
+        if types is None or not self.steady or not isinstance(value, ast.Name):
             return call
         kind = self.guard(".type", value, [value])
         made = at(ast.IfExp(at(ast.Compare(kind, [ast.In()], [self.name(types, value)]), value), node, call), node)

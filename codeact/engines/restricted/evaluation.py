@@ -34,6 +34,7 @@ class _Policy(Policy):
     """The policy for text of the program's own."""
 
     names_at_top = ".names_here"
+    steady = False  # a mapping of the program's may answer each time with another thing
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

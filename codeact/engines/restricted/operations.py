@@ -2,8 +2,9 @@
 """Operators: which of them need a guard, and the cheapest form of it.
 
 A call of a guard costs more than the operator. So a guard is left out where the text shows that nothing can grow, and
-where an operand is a plain name the common types are told apart in place: reading a name twice has no effect. Where all
-operands are names and numbers, one look at the names is enough for all of the operators (see `formulas`).
+where an operand is a plain name the common types are told apart in place: reading a name twice has no effect, but in text
+that is evaluated in a mapping of the program's. Where all operands are names and numbers, one look at the names is enough
+for all of the operators (see `formulas`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Operations(Rewriter):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Operators that can make much of little are judged by the sizes of their operands."""
-        formula = formula_of(node) if _may_grow(node) else None
+        formula = formula_of(node) if self.steady and _may_grow(node) else None
         if formula is not None and (formula.operators > 1 or formula.multiplied):
             return self._visit_formula(node, formula)
         node = self.node_contents_visit(node)
@@ -100,7 +101,7 @@ class Operations(Rewriter):
             return node
         if isinstance(target, ast.Name):
             left = at(ast.Name(target.id, LOAD), target)
-            formula = guard and formula_of(ast.BinOp(left, node.op, node.value))
+            formula = formula_of(ast.BinOp(left, node.op, node.value)) if guard and self.steady else None
             node = self.node_contents_visit(node)
             if isinstance(node.op, ast.Add):
                 return node if self._ends(node.value) else self._extended(node, left)
@@ -183,7 +184,7 @@ class Operations(Rewriter):
         Both hold the operands, so long ones are left to the guard: nested in each other they would double each time.
         """
         call = self.guard(guard, node, args)
-        if not isinstance(known, ast.Name) or not _short(args):
+        if not self.steady or not isinstance(known, ast.Name) or not _short(args):
             return call
         kind = self.guard(".type", node, [at(ast.Name(known.id, LOAD), known)])
         test = at(ast.Compare(kind, [ast.In()], [self.name(types, node)]), node)
@@ -193,11 +194,14 @@ class Operations(Rewriter):
         """Whether the text shows that it is no iterator: what a list grows by must come to an end."""
         return self._plain(node) or isinstance(node, (ast.List, ast.Tuple, ast.ListComp, ast.Set, ast.Dict))
 
-    def _extended(self, node: ast.AugAssign, left: ast.Name) -> ast.If:
+    def _extended(self, node: ast.AugAssign, left: ast.Name) -> ast.stmt:
         """`name += value`, judged where the name is no number or text: for these, a look at the type is all it costs."""
+        judged = self._assign(node, ".iadd", [left, node.value])
+        if not self.steady:
+            return judged
         kind = self.guard(".type", node, [left])
         known = at(ast.Compare(kind, [ast.In()], [self.name(".scalars", node)]), node)
-        return at(ast.If(known, [node], [self._assign(node, ".iadd", [left, node.value])]), node)
+        return at(ast.If(known, [node], [judged]), node)
 
     def _assign(self, node: ast.AugAssign, guard: str, args: list[ast.expr]) -> ast.Assign:
         return at(ast.Assign([node.target], self.guard(guard, node, args)), node)

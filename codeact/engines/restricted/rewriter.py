@@ -66,7 +66,10 @@ class Rewriter(RestrictingNodeTransformer):
         annotated: those of them that are annotated.
         numeric: conditional expressions of the policy's own whose first part gives a number.
         plain: those that give a number or a text either way.
+        steady: whether a name that is read twice is the same both times.
     """
+
+    steady = True
 
     def __init__(self, source: str = "", taken: Iterable[str] = (), look: Callable[[], object] = bool) -> None:
         super().__init__()
