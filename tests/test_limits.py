@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from codeact import Limits, Sandbox, tool
+from codeact.limits import MOST_UNITS
 from tests import tools
 from tests.conftest import MakeSandbox
 
@@ -251,3 +252,11 @@ def test_a_stack_limit_bounds_recursion_on_wasm() -> None:
     assert isinstance(deep, int)
     assert shallow <= 120
     assert 800 < deep <= 1020
+
+
+LARGE = ("fuel", "memory", "output", "source", "calls", "concurrency", "value_bytes", "workspace", "shown")
+
+
+def test_limits_may_be_as_large_as_a_word(make: MakeSandbox) -> None:
+    result = make(**dict.fromkeys(LARGE, MOST_UNITS)).run("print('a')\n1 + 1")
+    assert (result.value, result.stdout) == (2, "a\n"), result.observation()

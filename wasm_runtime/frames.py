@@ -15,6 +15,9 @@ from typing import Any
 HEAD = Struct("<cI")
 """What a frame begins with: its kind, and the bytes that follow."""
 
+LARGEST = 2**32 - 1
+"""Bytes that may follow, and more than there are in a guest."""
+
 RUN, CLOSE, ANSWER, STOP = b"R", b"X", b"A", b"S"
 """What a host says. `RUN`: here is a program; `CLOSE`: destroy a world; `ANSWER`: that is what your door gave; `STOP`: end
 the guest. Where a worker waits at a door, `STOP` is its answer; one that comes when no guest runs came too late."""

@@ -66,7 +66,8 @@ class Remote:
             Trap: it gave none. Where the reason is `lost`, the worker has gone, and all its worlds.
         """
         self.fuel = 0
-        program = frames.PROGRAM.pack(self._number, self._most, fuel, host.asked, host.told, self.last)
+        read = (min(most, frames.LARGEST) for most in (host.asked, host.told))
+        program = frames.PROGRAM.pack(self._number, self._most, fuel, *read, self.last)
         talk = _Talk(self._worker, host, self._free)
         try:
             kind, body = talk.run(program, request.encode())

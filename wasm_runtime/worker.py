@@ -26,9 +26,8 @@ from wasm_runtime.machine import STACK, GuestUnavailable, Machine
 REASONS: tuple[Reason, ...] = tuple(reason for reason in get_args(Reason) if reason != "lost")
 """Every reason that a worker can give for a trap, in the order by which frames tell them."""
 
-_ANY = 2**32 - 1
-_ASKS = {frames.RUN: _ANY, frames.CLOSE: frames.WORLD.size, frames.STOP: 0}
-_ANSWERS = {frames.ANSWER: _ANY, frames.STOP: 0}
+_ASKS = {frames.RUN: frames.LARGEST, frames.CLOSE: frames.WORLD.size, frames.STOP: 0}
+_ANSWERS = {frames.ANSWER: frames.LARGEST, frames.STOP: 0}
 _LEAST = 64 * 1024 * 1024
 _SIGNAL_OF_DEATH, _NO_NEW_PRIVILEGES = 1, 38
 

@@ -11,7 +11,7 @@ from tests.test_contract import *  # noqa: F403
 from tests.test_door import *  # noqa: F403
 from tests.test_door import test_a_tool_may_run_programs_itself
 from tests.test_lifecycle import test_a_forked_child_has_none_of_its_parents_sessions  # noqa: F401
-from tests.test_limits import test_limit_stops_the_run  # noqa: F401
+from tests.test_limits import test_limit_stops_the_run, test_limits_may_be_as_large_as_a_word  # noqa: F401
 from tests.test_session import (  # noqa: F401
     session,
     test_a_cancelled_turn_costs_the_world_and_nothing_else,
