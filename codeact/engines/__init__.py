@@ -199,7 +199,7 @@ class Outcome:
         files: what has become of the workspace's files since the run began: contents by path, in the order of the
             paths; None for a file that is gone. Temporary files are not among them.
         unawaited: calls of async tools that it never awaited, and which were not made: name and line.
-        begun: whether the world has met the program; False where its turn never came.
+        begun: whether anything may have become of the world; False where its turn never came, and it is as it was.
     """
 
     value: object = None

@@ -84,7 +84,7 @@ class RemoteInstance:
         lease = self._pool.lease(self._worker, self._patience, doors)
         if isinstance(lease, Fault):
             self._lost = self._worker is not None and self._worker.dead
-            return Outcome(fault=lease, begun=self._lost)
+            return Outcome(fault=lease, begun=self._lost)  # its session has to learn that there is no world any more
         self._lease, self._worker = lease, lease.worker
         inside = _held.set((*_held.get(), lease))
         try:
