@@ -111,3 +111,54 @@ def test_nesting_does_not_double_what_is_compiled(run, inner):
     begun = time.monotonic()
     run(program)
     assert time.monotonic() - begun < 1.5
+
+
+_COUNTING = (
+    "class N:\n    def __mul__(self, other): return NotImplemented\n    __rmul__ = __mul__\n"
+    "    def __init__(self, n=10**10): self.n = n\n    def __index__(self): return self.n\n"
+)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        f"{_COUNTING}'x' * N()",
+        f"{_COUNTING}N() * b'x'",
+        f"{_COUNTING}a = [0]\na *= N()",
+        f"{_COUNTING}d = {{1: [0]}}\nd[1] *= N()",
+        f"{_COUNTING}'x'.__mul__(N())",
+        f"{_COUNTING}(0,).__rmul__(N())",
+        f"{_COUNTING}from collections import UserList\nUserList('x') * N()",
+        f"{_COUNTING}import math\nmath.factorial(N(10**5))",
+        f"{_COUNTING}import math\nmath.perm(N(10**5), N(10**5))",
+        f"{_COUNTING}import math\nmath.comb(N(2 * 10**6), N(10**6))",
+        f"{_COUNTING}import math\nmath.lcm(N(1 << 400_000), N((1 << 400_000) - 1))",
+        f"{_COUNTING}import itertools\nitertools.combinations([0], N(10**9))",
+        "class I(int):\n    def __gt__(self, other): return False\nimport math\nmath.factorial(I(10**5))",
+        "class N:\n    def __index__(self): return 10**10\n[0].__imul__(N())",
+        "class T(tuple):\n    def __iter__(self): return iter(())\n'%*d' % T((10**9, 1))",
+        "class T(tuple):\n    def __iter__(self): return iter(())\n'%s' * 100 % T(('x' * 10**7,) * 100)",
+    ],
+)
+def test_what_a_class_hides_is_judged(run, program):
+    assert run(program).fault.kind == "memory"
+
+
+def test_a_multiplication_of_a_class_comes_before_its_index(run):
+    program = (
+        "class N:\n    def __mul__(self, other): return 'mul', other\n    def __rmul__(self, other): return 'rmul', other\n"
+        "    def __index__(self): return 2\n"
+        "class M(N):\n    def __mul__(self, other): return NotImplemented\n    __rmul__ = __mul__\n"
+        "class S(str):\n    def __mul__(self, other): return type(other).__name__\n"
+        "a, b = [1], [1]\na *= N()\nb *= M()\n"
+        "told = [N() * 'x', 'x' * N(), M() * 'x', 'x' * M(), a, b, S('x') * N(), S('x') * M(), 'x'.__mul__(N())]\n"
+    )
+    names: dict[str, object] = {}
+    exec(program, names)
+    assert run(f"{program}told").value == names["told"]
+
+
+@pytest.mark.parametrize("digits", ["N(-(10**8))", "I(-(10**8))"])
+def test_rounding_takes_no_longer_for_digits_of_a_class(run, digits):
+    hiding = "class I(int):\n    def __neg__(self): return 0\n"
+    assert run(f"{_COUNTING}{hiding}round(7, {digits})").value == 0

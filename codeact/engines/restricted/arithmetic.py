@@ -5,8 +5,10 @@ Common cases come first and are told apart by exact type.
 
 from __future__ import annotations
 
+from collections import UserList, UserString
 from collections.abc import Callable
 from operator import index
+from types import FunctionType
 from typing import Any
 
 from codeact.engines.restricted.sizes import REPEATED, Sizes, plain
@@ -14,6 +16,7 @@ from codeact.engines.restricted.text import Text
 
 NUMBERS = frozenset({int, float, bool, complex})
 FLOATS = frozenset({float})
+_HOSTED = (UserList, UserString)
 REPEATABLE = frozenset({str, list, tuple, bytes})
 FEW = 1000
 """Items that need not be asked for."""
@@ -21,14 +24,19 @@ FEW = 1000
 SCALARS = frozenset({int, float, str, bool, type(None), bytes, complex})
 
 
-def _times(value: Any, other: Any) -> Any:
-    """How often a sequence is repeated, asked once: what a class answers may change."""
+def _counts(value: Any, items: Any) -> bool:
+    """Whether a class of the program's says how often a sequence is repeated: it is asked once, as its answer may change."""
     kind = type(value)
-    if kind in SCALARS or isinstance(value, int) or not isinstance(other, REPEATED):
-        return value
-    if hasattr(kind, "__rmul__") or hasattr(kind, "__mul__") or not hasattr(kind, "__index__"):
-        return value
-    return index(value)
+    if kind in SCALARS or isinstance(value, int) or not isinstance(items, REPEATED) or not hasattr(kind, "__index__"):
+        return False
+    # A sequence with a multiplication of the program's is repeated by that, and by nothing else.
+    return not isinstance(getattr(type(items), "__mul__", None), FunctionType) or isinstance(items, _HOSTED)
+
+
+def _own_product(value: Any, items: Any, method: str) -> Any:
+    """What such a class makes of a sequence by a multiplication of its own, which comes first."""
+    own = getattr(type(value), method, None)
+    return NotImplemented if own is None else own(value, items)
 
 
 def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, PLR0915 - a table of closures
@@ -44,7 +52,16 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
                 return a * b
         elif type(a) is float or (type(b) is int and type(a) in REPEATABLE and b * len(a) < FEW):
             return a * b
-        a, b = _times(a, b), _times(b, a)
+        if _counts(a, b):
+            made = _own_product(a, b, "__mul__")
+            if made is not NotImplemented:
+                return made
+            a = index(a)
+        elif _counts(b, a):
+            made = _own_product(b, a, "__rmul__")
+            if made is not NotImplemented:
+                return made
+            b = index(b)
         sizes.product(a, b)
         return a * b
 
@@ -69,7 +86,11 @@ def make_operators(sizes: Sizes, text: Text) -> dict[str, Any]:  # noqa: C901, P
 
     def imul(a: Any, b: Any) -> Any:
         if type(a) is not float:
-            b = _times(b, a)
+            if _counts(b, a):
+                made = _own_product(b, a, "__rmul__")
+                if made is not NotImplemented:
+                    return made
+                b = index(b)
             sizes.product(a, b)
         a *= b
         return a
@@ -151,7 +172,10 @@ def make_judges(sizes: Sizes, text: Text, items_of: Callable[[Any], Any]) -> dic
     """
 
     def times(call: Any, a: Any, *args: Any) -> Any:
-        sizes.product(a, *args[:1])
+        if len(args) == 1:
+            if _counts(args[0], a):
+                args = (index(args[0]),)
+            sizes.product(a, args[0])
         return call(*args)
 
     def power(call: Any, a: Any, *args: Any) -> Any:
@@ -196,6 +220,7 @@ def make_judges(sizes: Sizes, text: Text, items_of: Callable[[Any], Any]) -> dic
         return call(*args)
 
     def whole(call: Any, a: Any, *args: Any) -> Any:
+        args = tuple(map(plain, args))
         sizes.places(a, *(args or (None,)))
         if args and isinstance(a, int) and isinstance(args[0], int) and -args[0] > int.bit_length(a):
             return 0

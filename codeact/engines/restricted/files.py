@@ -124,7 +124,7 @@ def _make_kinds(calls: Syscalls, meter: Meter, sizes: Sizes, text: Text, *, most
 
     class Buffered(Lines):
         def __init__(self, raw: Any, buffer_size: Any = io.DEFAULT_BUFFER_SIZE) -> None:
-            sizes.take(buffer_size)
+            sizes.take(plain(buffer_size))
             super().__init__(raw, buffer_size)  # type: ignore[call-arg]  # the class beside this one
 
         def __repr__(self) -> str:

@@ -144,6 +144,7 @@ def _numbers(supply: Supply) -> dict[str, Any]:
         return supply[".pow"](base, exp)
 
     def rounded(number: Any, ndigits: Any = None) -> Any:
+        ndigits = plain(ndigits)
         if isinstance(ndigits, int) and isinstance(number, int):
             if -ndigits > int.bit_length(number):
                 return 0

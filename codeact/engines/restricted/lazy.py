@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 from codeact.engines.restricted.meter import Meter, current
-from codeact.engines.restricted.sizes import Sizes
+from codeact.engines.restricted.sizes import Sizes, plain
 
 DEPTH = 100
 """Iterators over iterators over iterators."""
@@ -306,15 +306,15 @@ def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:  # noqa: C901 
         return charged(itertools.repeat(item, *times))
 
     def product(*pools: Iterable[Any], repeat: int = 1) -> Iterator[Any]:
-        kept = [sized(pool) for pool in pools]
+        kept, repeat = [sized(pool) for pool in pools], plain(repeat)
         sizes.take(8 * sum(map(len, kept)) * max(1, repeat) + 64 * len(kept) * max(1, repeat))
         return charged(itertools.product(*kept, repeat=repeat))
 
     def chosen(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
         def choose(iterable: Iterable[Any], r: Any = None) -> Iterator[Any]:
-            pool = sized(iterable)
+            pool, r = sized(iterable), plain(r)
             if isinstance(r, int):
-                sizes.take(16 * int(r))
+                sizes.take(16 * r)
             return charged(function(pool) if r is None else function(pool, r))
 
         choose.__name__ = function.__name__

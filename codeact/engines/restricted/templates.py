@@ -48,7 +48,8 @@ class Templates:
                 return clean(template % values)
         shown = template if isinstance(template, str) else template.decode("latin-1")
         self.widths(shown)
-        items = values if isinstance(values, tuple) else (values,)
+        # What a class of the program's says that its tuple holds, is not what the interpreter takes from it.
+        items = tuple.__getitem__(values, slice(None)) if isinstance(values, tuple) else (values,)
         if "%(" in shown and not isinstance(values, (dict, tuple)):
             values, items = _Walked(values, self._sizes), ()
         if "*" in shown:

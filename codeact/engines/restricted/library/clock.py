@@ -181,7 +181,7 @@ def _narrow(method: Callable[..., Any]) -> Callable[..., Any]:
 
     def narrow(*args: Any, **named: Any) -> Any:
         for value in (*args, *named.values()):
-            if isinstance(value, int) and value > _WIDEST:
+            if isinstance(value, int) and int.__index__(value) > _WIDEST:
                 msg = f"a calendar has at most {_WIDEST:,} columns or lines"
                 raise ValueError(msg)
         return method(*args, **named)

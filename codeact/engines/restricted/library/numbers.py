@@ -10,7 +10,7 @@ from abc import ABCMeta
 from typing import Any
 
 from codeact.engines.restricted.library.parts import Parts, StandIn, take
-from codeact.engines.restricted.sizes import EXPONENT
+from codeact.engines.restricted.sizes import EXPONENT, plain
 
 PRECISION = 2_000
 """Digits of the most precise Decimal context: a power of that many takes a quarter of a second, and one of ten
@@ -34,11 +34,13 @@ def make_math(parts: Parts) -> dict[str, Any]:
     sizes = parts.sizes
 
     def factorial(n: Any, /) -> int:
+        n = plain(n)
         if isinstance(n, int) and n > 0:
             sizes.bits(n * max(1, int.bit_length(n) - 2))
         return math.factorial(n)
 
     def comb(n: Any, k: Any, /) -> int:
+        n, k = plain(n), plain(k)
         if isinstance(n, int) and isinstance(k, int) and 0 < k < n:
             factors = min(k, n - k)
             sizes.bits(int(factors) * max(1, int.bit_length(n) - int.bit_length(factors) + 2))
@@ -47,6 +49,7 @@ def make_math(parts: Parts) -> dict[str, Any]:
     def perm(n: Any, k: Any = None, /) -> int:
         if k is None:
             return factorial(n)
+        n, k = plain(n), plain(k)
         if isinstance(n, int) and isinstance(k, int) and 0 < k <= n:
             sizes.bits(int(k) * int.bit_length(n))
         return math.perm(n, k)
@@ -59,6 +62,7 @@ def make_math(parts: Parts) -> dict[str, Any]:
         return result
 
     def lcm(*integers: Any) -> int:
+        integers = tuple(map(plain, integers))
         sizes.bits(sum(int.bit_length(number) for number in integers if isinstance(number, int)))
         return math.lcm(*integers)
 
@@ -158,7 +162,7 @@ def _bounded(context: decimal.Context) -> decimal.Context:
 
 
 def _check(prec: Any = None) -> None:
-    if isinstance(prec, int) and prec > PRECISION:
+    if isinstance(prec, int) and int.__index__(prec) > PRECISION:
         msg = f"a precision of at most {PRECISION:,} digits is allowed"
         raise ValueError(msg)
 
