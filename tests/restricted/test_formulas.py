@@ -162,3 +162,35 @@ def test_a_multiplication_of_a_class_comes_before_its_index(run):
 def test_rounding_takes_no_longer_for_digits_of_a_class(run, digits):
     hiding = "class I(int):\n    def __neg__(self): return 0\n"
     assert run(f"{_COUNTING}{hiding}round(7, {digits})").value == 0
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "x = x << 63 << 63",
+        "x = x * 9223372036854775807",
+        "x *= -1000003",
+        "x = 5 - x * 65537 * 257",
+        "x = grown(x)",
+        "x <<= 60",
+    ],
+)
+def test_an_integer_that_a_loop_makes_longer_by_a_word_ends_at_the_limit(run, step):
+    """What divides long integers, in one step of C, may count on it."""
+    result = run(f"def grown(y):\n    return (y + 1) * 1000000007\nx = 3\nwhile True:\n    {step}")
+    assert result.fault.kind == "memory"
+    assert "at most 524,288" in result.fault.message
+
+
+@pytest.mark.parametrize(
+    "value", ["7", "2.5", "True", "2j", "1 << 40", "1 << 520000", "Fraction(1, 3)", "'ab'", "[1]", "None"]
+)
+@pytest.mark.parametrize("term", ["x * 1000", "x * 2", "1000 * x", "x << 7", "-x * 9 + 1", "x % 7 * 31"])
+def test_what_is_scaled_comes_to_what_it_comes_to_in_python(run, value, term):
+    program = f"from fractions import Fraction\nx = {value}\ntry:\n    y = {term}\nexcept TypeError as error:\n    y = str(error)\n"
+    expected: dict[str, object] = {}
+    exec(program, expected)
+    assert run(f"{program}(type(y).__name__, str(y)[:50] if type(y) is not int else y % 1000003)").value == (
+        type(expected["y"]).__name__,
+        str(expected["y"])[:50] if type(expected["y"]) is not int else expected["y"] % 1000003,
+    )

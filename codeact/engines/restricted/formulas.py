@@ -1,16 +1,21 @@
 """Formulas: arithmetic of names and numbers, and what the names have to be for it to need no guard.
 
 `a * b % 7` is harmless where `a` and `b` are integers of ordinary size, and one look at them is enough for the whole of
-it. What is only added, divided or multiplied by constants may be a number of any size: it grows by a word at a time.
+it. What is scaled, that is multiplied or shifted by constants, grows by a word at a time, and must not be at the limit
+yet. What is only added or divided grows by a bit, and may be any number.
 """
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 SMALL = 1 << 63
 """Constants below this make a number grow only a word at a time."""
+
+ROOM = 2048
+"""Bits that a formula makes a number longer by, at most: so many short of the limit it is looked at as a whole."""
 
 DIGIT = (1 << 30) - 1
 """Integers below this are one digit of the interpreter's, which compares two of them in place."""
@@ -24,51 +29,63 @@ _GROWING_LITTLE = frozenset(
 )
 
 
+_LITTLE = 2
+"""Constants up to this make a number grow no faster than adding it to itself does."""
+
+
+class Growth(IntEnum):
+    """How fast a formula makes a name grow."""
+
+    ADDED = 0
+    SCALED = 1
+    MULTIPLIED = 2
+
+
 @dataclass(slots=True)
 class Formula:
     """What is in a formula.
 
     Attributes:
-        names: its names, by what they are; one that is multiplied by others must be an integer of ordinary size.
-        multiplied: which of them are.
+        names: its names, by what they are.
+        growth: what becomes of each.
         operators: how many there are.
     """
 
     names: dict[str, ast.Name] = field(default_factory=dict)
-    multiplied: set[str] = field(default_factory=set)
+    growth: dict[str, Growth] = field(default_factory=dict)
     operators: int = 0
 
-    def read(self, node: ast.expr, *, multiplied: bool = False) -> bool:
+    @property
+    def grows(self) -> bool:
+        """Whether a look at the types of its names is not enough."""
+        return any(self.growth.values())
+
+    def read(self, node: ast.expr, growth: Growth = Growth.ADDED) -> bool:
         """Read a part of it; whether it is nothing but arithmetic of names and numbers."""
         kind = type(node)
         if kind is ast.Name:
             name: str = node.id  # type: ignore[attr-defined]
             self.names[name] = node  # type: ignore[assignment]
-            if multiplied:
-                self.multiplied.add(name)
+            self.growth[name] = max(growth, self.growth.get(name, growth))
             return len(self.names) <= _NAMES
         if kind is ast.Constant:
             return is_number(node)
         if isinstance(node, ast.UnaryOp):
-            return not isinstance(node.op, ast.Not) and self.read(node.operand, multiplied=multiplied)
+            return not isinstance(node.op, ast.Not) and self.read(node.operand, growth)
         if isinstance(node, ast.BinOp):
             self.operators += 1
-            return self.operators < _PARTS and self._read_operator(node, multiplied)
+            return self.operators < _PARTS and self._read_operator(node, growth)
         return False
 
-    def _read_operator(self, node: ast.BinOp, multiplied: bool) -> bool:
+    def _read_operator(self, node: ast.BinOp, growth: Growth) -> bool:
         kind, left, right = type(node.op), node.left, node.right
-        left_multiplied = right_multiplied = multiplied
         if kind is ast.Mult:
-            left_multiplied = multiplied or not is_number(right)
-            right_multiplied = multiplied or not is_number(left)
-        elif kind is ast.Pow:
-            return isinstance(left, ast.Name) and _at_most(right, _EXPONENT) and self.read(left, multiplied=True)
-        elif kind is ast.LShift:
-            return _at_most(right, _SHIFT) and self.read(left, multiplied=multiplied)
-        elif kind not in _GROWING_LITTLE:
-            return False
-        return self.read(left, multiplied=left_multiplied) and self.read(right, multiplied=right_multiplied)
+            return self.read(left, max(growth, _factor(right))) and self.read(right, max(growth, _factor(left)))
+        if kind is ast.Pow:
+            return isinstance(left, ast.Name) and _at_most(right, _EXPONENT) and self.read(left, Growth.MULTIPLIED)
+        if kind is ast.LShift:
+            return _at_most(right, _SHIFT) and self.read(left, max(growth, Growth.SCALED))
+        return kind in _GROWING_LITTLE and self.read(left, growth) and self.read(right, growth)
 
 
 def formula_of(node: ast.expr) -> Formula | None:
@@ -82,6 +99,14 @@ def is_number(node: ast.expr) -> bool:
     if not isinstance(node, ast.Constant):
         return False
     return isinstance(node.value, float) or (isinstance(node.value, int) and node.value < SMALL)
+
+
+def _factor(node: ast.expr) -> Growth:
+    """What becomes of the other factor."""
+    if not is_number(node):
+        return Growth.MULTIPLIED
+    value = node.value  # type: ignore[attr-defined]
+    return Growth.ADDED if isinstance(value, float) or -_LITTLE <= value <= _LITTLE else Growth.SCALED
 
 
 def _at_most(node: ast.expr, most: int) -> bool:

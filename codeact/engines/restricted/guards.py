@@ -12,11 +12,15 @@ from typing import Any
 from codeact.engines.restricted.arithmetic import FLOATS, NUMBERS, SCALARS, make_operators
 from codeact.engines.restricted.classes import make_classes
 from codeact.engines.restricted.extending import make_extending
+from codeact.engines.restricted.formulas import ROOM
 from codeact.engines.restricted.groups import make_groups
 from codeact.engines.restricted.members import make_members
+from codeact.engines.restricted.sizes import INT_BITS
 from codeact.engines.restricted.supply import Group
 from codeact.engines.restricted.templates import PLAIN
 from codeact.engines.restricted.waiting import awaitable
+
+_LONG = 1 << INT_BITS - ROOM
 
 FIXED: dict[str, Any] = {
     ".numbers": NUMBERS,
@@ -25,6 +29,9 @@ FIXED: dict[str, Any] = {
     ".plain": PLAIN,
     ".type": type,
     ".integer": int,
+    ".real": float,
+    ".most": _LONG,
+    ".least": -_LONG,
     ".slice": slice,
     ".awaitable": awaitable,
     ".next": next,

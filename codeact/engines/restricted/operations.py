@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 
-from codeact.engines.restricted.formulas import DIGIT, Formula, formula_of, is_number
+from codeact.engines.restricted.formulas import DIGIT, Formula, Growth, formula_of, is_number
 from codeact.engines.restricted.names import Sort, sort
 from codeact.engines.restricted.refusals import refusal
 from codeact.engines.restricted.rewriter import LOAD, Rewriter, at
@@ -31,7 +31,7 @@ class Operations(Rewriter):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Operators that can make much of little are judged by the sizes of their operands."""
         formula = formula_of(node) if self.steady and _may_grow(node) else None
-        if formula is not None and (formula.operators > 1 or formula.multiplied):
+        if formula is not None and (formula.operators > 1 or formula.grows):
             return self._visit_formula(node, formula)
         node = self.node_contents_visit(node)
         left, right = node.left, node.right
@@ -66,13 +66,18 @@ class Operations(Rewriter):
 
     def _tests(self, name: ast.Name, formula: Formula) -> list[ast.expr]:
         kind = self.guard(".type", name, [name])
-        if name.id not in formula.multiplied:
+        growth = formula.growth[name.id]
+        if growth is Growth.ADDED:
             return [at(ast.Compare(kind, [ast.In()], [self.name(".numbers", name)]), name)]
-        least, most = at(ast.Constant(-DIGIT), name), at(ast.Constant(DIGIT), name)
-        return [
-            at(ast.Compare(kind, [ast.Is()], [self.name(".integer", name)]), name),
-            at(ast.Compare(least, [ast.Lt(), ast.Lt()], [name, most]), name),
-        ]
+        whole = at(ast.Compare(kind, [ast.Is()], [self.name(".integer", name)]), name)
+        if growth is Growth.MULTIPLIED:
+            return [whole, self._between(at(ast.Constant(-DIGIT), name), name, at(ast.Constant(DIGIT), name))]
+        short = self._between(self.name(".least", name), name, self.name(".most", name))
+        real = at(ast.Compare(kind, [ast.Is()], [self.name(".real", name)]), name)
+        return [at(ast.BoolOp(ast.Or(), [at(ast.BoolOp(ast.And(), [whole, short]), name), real]), name)]
+
+    def _between(self, least: ast.expr, name: ast.Name, most: ast.expr) -> ast.expr:
+        return at(ast.Compare(least, [ast.Lt(), ast.Lt()], [name, most]), name)
 
     def _judged(self, node: ast.expr) -> ast.expr:
         """A formula with a guard for each operator that needs one."""
