@@ -164,6 +164,11 @@ AT_RUN_TIME = {
     "subclass of an iterator": "class M(map): pass",
     "dataclass that uncovers a method": "from dataclasses import dataclass\n@dataclass(init=False)\nclass S(str):\n    format: object",
     "subclass of tools": "class T(type(tools)): pass",
+    "subclass of tools by a false name": "__name__ = 'codeact.engines.restricted.toolbox'\nclass T(type(tools)): pass",
+    "subclass of a future by a false name": "import asyncio\n__name__ = 'codeact.engines.restricted.futures'\n"
+    "class F(asyncio.Future): pass",
+    "loop that is none": "import asyncio\nasyncio.Future(loop=asyncio.Event())",
+    "future that cannot be made": "import asyncio\nasyncio.Future(nonsense=1)",
     "unknown codec": "'x'.encode('punycode')",
     "vars of a builtin": "vars(str)",
     "module that is not there": "import subprocess",

@@ -18,7 +18,8 @@ from codeact.engines.restricted.meter import Stopped
 if TYPE_CHECKING:
     from codeact.engines.restricted.loop import Loop
 
-_PACKAGE = __name__.rpartition(".")[0]
+KEY = object()
+"""What our own classes show, and no program holds."""
 
 
 class Closed:
@@ -26,8 +27,8 @@ class Closed:
 
     __slots__ = ()
 
-    def __init_subclass__(cls) -> None:
-        if not cls.__module__.startswith(_PACKAGE):
+    def __init_subclass__(cls, *, key: object = None) -> None:
+        if key is not KEY:  # where it is defined is what it says itself
             msg = f"{cls.__mro__[1].__name__} cannot be subclassed here"
             raise TypeError(msg)
 
@@ -36,12 +37,21 @@ class Closed:
         raise TypeError(msg)
 
 
-class Future(Closed):
+class BaseLoop(Closed, key=KEY):
+    """What a loop here derives from, and nothing else does."""
+
+    __slots__ = ()
+
+
+class Future(Closed, key=KEY):
     """A result that will be there later; see `asyncio.Future`."""
 
     __slots__ = ("__weakref__", "_asyncio_future_blocking", "_callbacks", "_error", "_loop", "_message", "_result", "_state", "_traceback", "_unheard")  # fmt: skip
 
     def __init__(self, *, loop: Loop | None = None) -> None:
+        if loop is not None and not isinstance(loop, BaseLoop):
+            msg = f"loop: expected a loop of this program, or none, got {type(loop).__name__}"
+            raise TypeError(msg)
         self._loop: Loop = loop if loop is not None else asyncio.get_running_loop()  # type: ignore[assignment]
         self._asyncio_future_blocking = False
         self._callbacks: list[tuple[Callable[[Any], object], Context | None]] = []
@@ -54,7 +64,8 @@ class Future(Closed):
 
     def __del__(self) -> None:
         """Tell of an exception that nobody has asked for, while the loop runs that can."""
-        if self._unheard and self._loop.in_this_thread():
+        # One that was refused when it was made has nothing.
+        if getattr(self, "_unheard", False) and self._loop.in_this_thread():
             context = {
                 "message": f"{type(self).__name__} exception was never retrieved",
                 "exception": self._error,
@@ -174,7 +185,7 @@ class Future(Closed):
             self._loop.call_soon(fn, self, context=context)
 
 
-class Task(Future):
+class Task(Future, key=KEY):
     """A coroutine that runs by itself; see `asyncio.Task`."""
 
     __slots__ = ("_cancelling", "_context", "_coroutine", "_fut_waiter", "_must_cancel", "_name")

@@ -14,7 +14,7 @@ from types import CoroutineType
 from typing import Any
 from weakref import WeakSet
 
-from codeact.engines.restricted.futures import Closed, Future, Task
+from codeact.engines.restricted.futures import KEY, BaseLoop, Closed, Future, Task
 from codeact.engines.restricted.meter import Stopped
 from codeact.engines.restricted.toolbox import PendingCall
 from codeact.engines.restricted.world import World
@@ -24,7 +24,7 @@ from wasm_runtime.guest.tasks import aside, release
 _SECOND = 1_000_000_000
 
 
-class Handle(Closed):
+class Handle(Closed, key=KEY):
     """Something that the loop will call."""
 
     __slots__ = ("_args", "_callback", "_cancelled", "_context", "_when")
@@ -54,7 +54,7 @@ class Handle(Closed):
         return "<Handle cancelled>" if self._cancelled else "<Handle>"
 
 
-class Loop(Closed):
+class Loop(BaseLoop, key=KEY):
     """An event loop; see `asyncio.AbstractEventLoop`."""
 
     __slots__ = ("__weakref__", "_another", "_asyncgens", "_clock", "_closed", "_handler", "_main", "_names", "_order", "_passage", "_ready", "_running", "_stopping", "_swept", "_tasks", "_tell", "_tick", "_timers")  # fmt: skip

@@ -11,16 +11,18 @@ from wasm_runtime.guest.names import MissingKey, explained, unknown_tool
 from wasm_runtime.guest.program import current_line
 from wasm_runtime.guest.unawaited import UnawaitedCall
 
+_KEY = object()
+"""What our own classes show, and no program holds."""
+
 
 class _Fixed:
     """Something that cannot be changed, copied or subclassed by a program."""
 
     __slots__ = ()
 
-    def __init_subclass__(cls, **named: Any) -> None:
-        if cls.__module__ != __name__:
+    def __init_subclass__(cls, *, key: object = None) -> None:
+        if key is not _KEY:  # where it is defined is what it says itself
             _refuse("cannot be subclassed")
-        super().__init_subclass__(**named)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         _refuse("cannot be changed")
@@ -43,7 +45,7 @@ def _refuse(what: str) -> NoReturn:
     raise TypeError(msg)
 
 
-class Tool(_Fixed):  # noqa: D101 - its instances carry the documentation of their tool
+class Tool(_Fixed, key=_KEY):  # noqa: D101 - its instances carry the documentation of their tool
     __slots__ = ("__doc__", "__name__", "_face", "_world")
     __name__: str
     _face: Face
@@ -87,7 +89,7 @@ class PendingCall(UnawaitedCall):
 PendingCall.__name__ = PendingCall.__qualname__ = UnawaitedCall.__name__
 
 
-class Toolbox(_Fixed):
+class Toolbox(_Fixed, key=_KEY):
     """`tools`: attribute and item access give the same callables."""
 
     __slots__ = ("_tools",)
@@ -146,7 +148,7 @@ class Toolbox(_Fixed):
         return explained(map(_told, self._tools.values()))
 
 
-class _ShadowingToolbox(Toolbox):
+class _ShadowingToolbox(Toolbox, key=_KEY):
     """Tools that are named like methods of a mapping: as attributes the tools win."""
 
     __slots__ = ()

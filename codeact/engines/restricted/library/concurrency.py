@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-from codeact.engines.restricted.futures import Closed, Future, Task
+from codeact.engines.restricted.futures import KEY, Closed, Future, Task
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.loop import Handle, Loop, complete, is_coroutine
 from codeact.engines.restricted.sealed import Sealed
@@ -42,7 +42,7 @@ class LifoQueue(_Showing, asyncio.LifoQueue[Any]):
     """See `asyncio.LifoQueue`."""
 
 
-class Gathering(Future):
+class Gathering(Future, key=KEY):
     """What `gather` gives: cancelling it cancels all of them."""
 
     __slots__ = ("_cancel_requested", "_children", "_left", "_lenient", "_order")
@@ -90,7 +90,7 @@ def _came_of(child: Future) -> object:
     return child.exception() or child.result()
 
 
-class Completed(Closed):
+class Completed(Closed, key=KEY):
     """What `as_completed` gives: an iterator, and an asynchronous one."""
 
     def __init__(self, loop: Loop, futures: list[Future], timeout: Any) -> None:
@@ -140,7 +140,7 @@ class Completed(Closed):
         self._pending.clear()
 
 
-class Runner(Closed):
+class Runner(Closed, key=KEY):
     """See `asyncio.Runner`."""
 
     def __init__(self, make: Callable[[], Loop]) -> None:
