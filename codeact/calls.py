@@ -22,10 +22,10 @@ from codeact.portal import Portal
 from codeact.promise import Awaited
 from codeact.renderings import digest_of
 from codeact.result import DIGITS, Call, State
+from codeact.threads import threads
 from codeact.tools import BadArguments, Tool, Toolset
 from codeact.values import Uncrossable, from_host
 from codeact.work import Work, told
-from codeact.workers import workers
 from wasm_runtime.guest.names import shortened, unknown_tool
 
 log = logging.getLogger("codeact")
@@ -277,7 +277,7 @@ class Door:
             return call.stand_still(promise, min(allowed, self._deadline.left()))
         if allowed < math.inf:
             promise = Awaited()
-            workers.call(work.function, promise)
+            threads.call(work.function, promise)
             return call.stand_still(promise, min(allowed, self._deadline.left()))
         return work.function()
 

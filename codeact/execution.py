@@ -26,7 +26,7 @@ from codeact.output import Output
 from codeact.portal import Portal, own_loop
 from codeact.result import Result, Usage
 from codeact.source import Reading, is_unread, readings, unfit
-from codeact.workers import workers
+from codeact.threads import threads
 
 log = logging.getLogger("codeact")
 
@@ -194,7 +194,7 @@ class Execution:
                 _live.discard(self)
 
         try:
-            workers.submit(job)
+            threads.submit(job)
         except RuntimeError as error:  # the process can have no more threads
             _live.discard(self)
             self._outcome = Outcome(fault=Fault("host", "RuntimeError", f"no thread to run on: {error}"))

@@ -18,7 +18,7 @@ from typing import Literal
 from codeact.audit import Trail, Unrecorded, events
 from codeact.engines import Instance
 from codeact.limits import Limits
-from codeact.workers import workers  # noqa: F401 - it must have its handler of forks before this module has its own
+from codeact.threads import threads  # noqa: F401 - it must have its handler of forks before this module has its own
 
 log = logging.getLogger("codeact")
 

@@ -392,7 +392,7 @@ def test_run_inside_a_loop_says_what_to_use(sandbox: Sandbox) -> None:
     async def main() -> None:
         sandbox.run("1")
 
-    with pytest.raises(RuntimeError, match="await sandbox.run_async"):
+    with pytest.raises(RuntimeError, match="await run_async in place of run"):
         asyncio.run(main())
 
 

@@ -265,3 +265,16 @@ def test_a_host_interrupted_by_the_keyboard_lives_and_stops_the_run() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
     )
     assert done.stdout.split() == ["interrupted", "True", "2"], done.stderr
+
+
+def test_a_tick_that_fails_is_told_and_not_the_last(caplog: pytest.LogCaptureFixture) -> None:
+    again = threading.Event()
+
+    def tick() -> None:
+        if caplog.records:
+            again.set()
+        raise ArithmeticError
+
+    with Ticker(tick):
+        assert again.wait(5)
+    assert "a tick failed" in caplog.text

@@ -10,7 +10,9 @@ import select
 import socket
 from collections.abc import Mapping
 from struct import Struct
-from typing import Any
+from typing import Any, get_args
+
+from wasm_runtime.instance import Reason
 
 HEAD = Struct("<cI")
 """What a frame begins with: its kind, and the bytes that follow."""
@@ -49,7 +51,10 @@ END = Struct("<Qq")
 """Of `DONE`, before the guest's answer: the fuel that it spent and the bytes of its memory; -1 where they are unknown."""
 
 CAUSE = Struct("<QB")
-"""Of `TRAP`, before its detail: the fuel that was spent, and which of `wasm_runtime.worker.REASONS` it is."""
+"""Of `TRAP`, before its detail: the fuel that was spent, and which of `REASONS` it is."""
+
+REASONS: tuple[Reason, ...] = tuple(reason for reason in get_args(Reason) if reason != "lost")
+"""Every reason that a worker can give for a trap, in the order by which frames tell them."""
 
 DETAIL = 200
 """Bytes of a trap's detail."""

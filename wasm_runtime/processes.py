@@ -39,7 +39,7 @@ class Worker:
     when it finds that its line has.
 
     Attributes:
-        worlds: how many it holds.
+        worlds: the numbers of those that it holds.
         channel: the line to it. Whoever has the worker to himself may use it.
         process: the process itself.
     """
@@ -56,7 +56,7 @@ class Worker:
         """
         self._dead = False
         self._owner = os.getpid()
-        self.worlds = 0
+        self.worlds: set[int] = set()
         self._doomed: list[int] = []
         self._numbers = itertools.count()
         paths = dict.fromkeys(
@@ -110,8 +110,9 @@ class Worker:
 
     def number(self) -> int:
         """A number for a new world, which no other one has."""
-        self.worlds += 1
-        return next(self._numbers)
+        number = next(self._numbers)
+        self.worlds.add(number)
+        return number
 
     def doom(self, world: int) -> None:
         """Let a world be destroyed with the next `tidy`."""

@@ -18,7 +18,6 @@ from wasm_runtime.frames import Malformed, cut
 from wasm_runtime.instance import Reason, Trap
 from wasm_runtime.processes import Worker
 from wasm_runtime.ticker import Ticker
-from wasm_runtime.worker import REASONS
 
 log = logging.getLogger("codeact")
 
@@ -27,6 +26,9 @@ LATE = 0.2
 
 STUCK = 2.0
 """Seconds after the end of a run that a worker may take to stop its guest; then it is killed."""
+
+MOMENT = 0.05
+"""Seconds that others who are looked after wait for one."""
 
 STOPPED: Reason = "stopped"
 LOST: Reason = "lost"
@@ -86,7 +88,7 @@ class Remote:
             raise
         finally:
             if self.last:
-                self._worker.worlds -= 1
+                self._worker.worlds.discard(self._number)
             self.left = talk.end()
 
     def _answer(self, body: bytes, fuel: int) -> str:
@@ -99,12 +101,12 @@ class Remote:
         (spent, reason), words = cut(body, frames.CAUSE)
         self.fuel = _within(spent, fuel)
         detail = words.decode(errors="ignore")
-        raise Trap(REASONS[_within(reason, len(REASONS) - 1)], "".join(filter(str.isprintable, detail)))
+        raise Trap(frames.REASONS[_within(reason, len(frames.REASONS) - 1)], "".join(filter(str.isprintable, detail)))
 
     def close(self) -> None:
         """Destroy the world, when the worker next has nothing to do; to be called once."""
         if not self.last:
-            self._worker.worlds -= 1
+            self._worker.worlds.discard(self._number)
             self._worker.doom(self._number)
 
 
@@ -206,8 +208,14 @@ class _Talk:
             self._since = time.monotonic()
         late = time.monotonic() - self._since
         if late > STUCK:
-            if not self._ended:
-                self._worker.kill()
+            # Whoever is sending to a worker that does not read has the lock for as long as that lives.
+            held = self._lock.acquire(timeout=MOMENT)
+            try:
+                if not self._ended:
+                    self._worker.kill()
+            finally:
+                if held:
+                    self._lock.release()
         elif self._lock.acquire(blocking=False):  # otherwise something is just being sent
             try:
                 self._press()

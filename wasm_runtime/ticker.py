@@ -7,10 +7,13 @@ run, ends soon after the last one has, and is started anew in a forked child.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
 from collections.abc import Callable
+
+log = logging.getLogger("codeact")
 
 TICK = 0.01
 """Seconds between two ticks: how late a guest may notice that it must end."""
@@ -53,7 +56,10 @@ class Ticker:
         idle = 0
         while True:
             time.sleep(TICK)
-            self._tick()
+            try:
+                self._tick()
+            except Exception:
+                log.exception("a tick failed")  # running guests still wait for the next one
             with self._lock:
                 idle = 0 if self._guests else idle + 1
                 if idle > LINGER:

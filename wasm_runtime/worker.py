@@ -16,15 +16,11 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from typing import get_args
 
 from wasm_runtime import frames
 from wasm_runtime.frames import Channel
-from wasm_runtime.instance import Instance, Reason, Trap
+from wasm_runtime.instance import Instance, Trap
 from wasm_runtime.machine import STACK, GuestUnavailable, Machine
-
-REASONS: tuple[Reason, ...] = tuple(reason for reason in get_args(Reason) if reason != "lost")
-"""Every reason that a worker can give for a trap, in the order by which frames tell them."""
 
 _ASKS = {frames.RUN: frames.LARGEST, frames.CLOSE: frames.WORLD.size, frames.STOP: 0}
 _ANSWERS = {frames.ANSWER: frames.LARGEST, frames.STOP: 0}
@@ -157,7 +153,7 @@ def _run(worlds: Worlds, channel: Channel, body: bytes) -> None:
     except Trap as trap:
         spent = 0 if world is None else world.fuel
         detail = trap.detail.encode()[: frames.DETAIL]
-        _send(channel, frames.TRAP, frames.CAUSE.pack(spent, REASONS.index(trap.reason)), detail)
+        _send(channel, frames.TRAP, frames.CAUSE.pack(spent, frames.REASONS.index(trap.reason)), detail)
         worlds.drop(number)
         return
     bytes_now = world.memory

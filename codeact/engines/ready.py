@@ -8,7 +8,7 @@ from functools import partial
 from codeact.engines import Face
 from codeact.engines.wasm import WasmEngine, WasmInstance
 from codeact.limits import Limits
-from codeact.workers import workers
+from codeact.threads import threads
 from wasm_runtime.instance import Instance
 from wasm_runtime.pool import Pool
 
@@ -31,7 +31,7 @@ class ReadyEngine:
             limits: what they are made with.
         """
         self.default_fuel = local.default_fuel
-        self.pool = Pool(partial(Instance, local.machine, memory=limits.memory), ready, workers.submit)
+        self.pool = Pool(partial(Instance, local.machine, memory=limits.memory), ready, threads.submit)
         self._memory = limits.memory
         self._local = local
         weakref.finalize(self, self.pool.close)

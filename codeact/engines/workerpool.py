@@ -178,7 +178,7 @@ class WorkerPool:
             return _closed()
         if wanted is not None and wanted.dead:
             return _gone()
-        for worker in sorted(self._idle, key=lambda worker: worker.worlds):
+        for worker in sorted(self._idle, key=lambda worker: len(worker.worlds)):
             if wanted not in {None, worker}:
                 continue
             self._idle.remove(worker)
@@ -300,7 +300,8 @@ class WorkerPool:
             supervisors = list(self._supervisors)
         until = time.monotonic() + _LEAVING
         for supervisor in supervisors:
-            if supervisor.is_alive():
+            # It may be this thread: the collector closes pools anywhere.
+            if supervisor.is_alive() and supervisor is not threading.current_thread():
                 supervisor.join(max(0.0, until - time.monotonic()))
 
     def drop(self) -> None:

@@ -12,7 +12,9 @@ import pytest
 from codeact import Sandbox
 from codeact.engines import Fault
 from codeact.engines.restricted import meter as meters
-from codeact.engines.restricted.meter import CHUNK, Growth, Meter, Stopped, Watchdog
+from codeact.engines.restricted.growth import Growth
+from codeact.engines.restricted.meter import CHUNK, Meter, Stopped
+from codeact.engines.restricted.watchdog import Watchdog
 from codeact.limits import Limits
 from codeact.memory import resident
 
@@ -573,3 +575,25 @@ def test_a_long_number_is_judged_whatever_its_class_says(run):
 )
 def test_what_grows_is_refused(run, program):
     assert run(f"s = 'x' * 10**6\n{program}").fault.kind == "memory"
+
+
+def test_a_run_that_cannot_be_asked_does_not_keep_the_others_from_being_ended(caplog):
+    class Broken:
+        def overdue(self) -> bool:
+            raise ArithmeticError
+
+    class Late:
+        asked = threading.Event()
+
+        def overdue(self) -> bool:
+            self.asked.set()
+            return True
+
+    watchdog, broken, late = Watchdog(), Broken(), Late()
+    watchdog.watch(broken)
+    while not caplog.records:
+        time.sleep(0.001)
+    watchdog.watch(late)
+    assert late.asked.wait(5)
+    watchdog.forget(broken)
+    assert "could not be asked" in caplog.text

@@ -48,7 +48,7 @@ class Forger(Worker):
     def __init__(self, script: Script) -> None:
         self._dead = False
         self._owner = os.getpid()
-        self.worlds = 0
+        self.worlds: set[int] = set()
         self._doomed: list[int] = []
         self._numbers = itertools.count()
         here, self.there = socket.socketpair()

@@ -106,13 +106,13 @@ def test_sessions_spread_over_the_workers_and_stay_there() -> None:
         sessions = [sandbox.session() for _ in range(6)]
         for number, session in enumerate(sessions):
             session.run(f"mine = {number}")
-        assert [worker.worlds for worker in pool_of(sandbox)._there] == [3, 3]
+        assert [len(worker.worlds) for worker in pool_of(sandbox)._there] == [3, 3]
         with ThreadPoolExecutor(6) as pool:
             results = list(pool.map(lambda session: session.run("mine"), sessions))
         assert [result.value for result in results] == list(range(6))
         for session in sessions:
             session.close()
-        assert [worker.worlds for worker in pool_of(sandbox)._there] == [0, 0]
+        assert [len(worker.worlds) for worker in pool_of(sandbox)._there] == [0, 0]
 
 
 def test_a_worker_that_is_stuck_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

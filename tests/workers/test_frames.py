@@ -12,7 +12,6 @@ from tests.workers.forger import Forger, Script, call, done, frame, says
 from wasm_runtime import frames, remote
 from wasm_runtime.instance import Trap
 from wasm_runtime.remote import Remote
-from wasm_runtime.worker import REASONS
 
 
 class Host:
@@ -95,7 +94,7 @@ BREACHES = {
     "printed text that is too long": frame(frames.WRITE, frames.LINE.pack(1) + b"x" * 1001),
     "a call that is none": frame(frames.CALL, b"x"),
     "a clock with something to say": frame(frames.NOW, b"x"),
-    "a trap for no reason": frame(frames.TRAP, frames.CAUSE.pack(0, len(REASONS))),
+    "a trap for no reason": frame(frames.TRAP, frames.CAUSE.pack(0, len(frames.REASONS))),
     "a trap with a story": frame(frames.TRAP, frames.CAUSE.pack(0, 0) + b"x" * 1000),
     "a greeting": frame(frames.READY),
     "a kind that there is not": frame(b"\0"),
@@ -111,8 +110,10 @@ def test_what_breaks_the_rules_ends_the_worker(breach: str) -> None:
 
 
 def test_a_worker_cannot_say_that_it_was_lost_or_write_what_it_likes() -> None:
-    assert "lost" not in REASONS
-    story = frame(frames.TRAP, frames.CAUSE.pack(0, REASONS.index("absent")) + b"a\nb\x1b[2J" + "\u202e".encode())
+    assert "lost" not in frames.REASONS
+    story = frame(
+        frames.TRAP, frames.CAUSE.pack(0, frames.REASONS.index("absent")) + b"a\nb\x1b[2J" + "\u202e".encode()
+    )
     assert told(says(story), Host()) == "absent: ab[2J"
 
 

@@ -102,7 +102,7 @@ class _Linking:
         found = self._resolved(module, Sort.GLOBAL, index)
         if isinstance(found, Door):
             msg = "a global is imported from outside the component"
-            raise TypeError(msg)
+            raise ValueError(msg)  # noqa: TRY004 - of what was linked, not of an argument
         return found
 
     def _value(self, module: Module, expression: bytes) -> int:

@@ -51,7 +51,7 @@ def _called(function: Any, store: Store, *arguments: int) -> int:
 def _function(kind: object) -> FuncType:
     if not isinstance(kind, FuncType):
         msg = f"the module that was linked imports {kind!r}, which is no function"
-        raise TypeError(msg)
+        raise ValueError(msg)  # noqa: TRY004 - of what was linked, not of an argument
     return kind
 
 

@@ -15,7 +15,7 @@ What it does not stop:
 * Builtins handed on as values (`map(str, rows)`, `[int][0](text, 16)`, `dict.__repr__(x)`) are the interpreter's own and
   are not judged by size, as their calls in the text are.
 * `a + b` may allocate as much as both operands together; growth is only seen at the next tick, and in the whole
-  process (see `meter.Growth`).
+  process (see `growth.Growth`).
 * Sums and quotients of fractions grow without a bound (products and powers are judged), and a display with many
   stars, a chain of `+` or a file written past its end takes a few times what its parts take.
 * Structures and generators nested hundreds of thousands of levels deep need a deep C stack when they are hashed, shown or freed: run programs

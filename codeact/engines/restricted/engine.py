@@ -26,8 +26,8 @@ from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.spare import LARGE, give_back
 from codeact.engines.restricted.world import World
 from codeact.limits import FUEL, Limits
+from codeact.threads import threads
 from codeact.values import Uncrossable, from_guest
-from codeact.workers import workers
 from wasm_runtime.guest.faults import describe
 from wasm_runtime.guest.program import FUNCTION, UNRETURNED, Compiled, compile_program, filename
 from wasm_runtime.guest.scene import Scene
@@ -93,7 +93,7 @@ class RestrictedInstance:
         stack, and what is left for the interpreter's collector must not be left to a thread with a small one.
         """
         self.alive = False
-        workers.within(lambda: copy_context().run(self._destroy))
+        threads.within(lambda: copy_context().run(self._destroy))
 
     def _destroy(self) -> None:
         world = self._world

@@ -9,9 +9,7 @@ meets it again at its next tick.
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -21,8 +19,9 @@ from operator import itemgetter
 from types import FunctionType
 from typing import Any, NoReturn
 
-from codeact import memory
 from codeact.engines import Fault
+from codeact.engines.restricted.growth import Growth
+from codeact.engines.restricted.watchdog import watchdog
 from codeact.limits import Limits
 
 _MUCH = 2 * 10_000  # ticks: what is nested deeper than a small stack holds is made with more of them
@@ -282,137 +281,3 @@ class _Spent:
         if self._meter.ended():
             raise Stopped
         raise StopIteration
-
-
-class Growth:
-    """What the process has grown by since the run began.
-
-    The heap is the process's, so this is only an estimate: a host that allocates in other threads is counted too,
-    memory that was free inside the process before is not, and where the kernel does not tell (no `/proc`) nothing
-    is seen. Runs that are under way at the same time share the sum of their limits.
-
-    Attributes:
-        most: the most that was seen, in bytes.
-    """
-
-    _active = 0
-    _lock = threading.Lock()
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._begin = 0
-        self.most = 0
-
-    def start(self) -> None:
-        """Begin to count."""
-        with Growth._lock:
-            Growth._active += 1
-        self._begin = resident()
-
-    def finish(self) -> None:
-        """Stop counting."""
-        self.most = max(self.most, resident() - self._begin)
-        with Growth._lock:
-            Growth._active -= 1
-
-    def fault(self) -> Fault | None:
-        """The fault when the process has grown by more than the runs under way may take."""
-        grown = resident() - self._begin
-        self.most = max(self.most, grown)
-        if grown <= self._limit * max(1, Growth._active):
-            return None
-        return Fault(
-            "memory",
-            "MemoryError",
-            f"no more memory (limit memory={self._limit:,} bytes): the program had grown by about {grown:,} bytes",
-        )
-
-
-def _after_fork() -> None:
-    Growth._active, Growth._lock = 0, threading.Lock()  # noqa: SLF001 - the runs that were under way are not in the child
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-
-
-_FRESH = 0.001
-"""Seconds that a reading is good for: a process cannot grow by much in them, and asking the kernel costs up to a
-tenth of a small run."""
-
-
-class _Resident:
-    """What the process holds, asked for no more often than it matters."""
-
-    def __init__(self) -> None:
-        self._read = 0.0
-        self._bytes = 0
-
-    def now(self) -> int:
-        now = time.monotonic()
-        if now - self._read > _FRESH:
-            self._read = now
-            self._bytes = memory.resident() or 0
-        return self._bytes
-
-
-resident = _Resident().now
-"""Bytes of the process that are in memory; 0 where nobody tells."""
-
-
-class Watchdog:
-    """One thread for the whole process that asks for runs whose ticks are far apart.
-
-    A program that calls a builtin over a large list in a loop ticks once a call: a chunk of ticks would take it
-    minutes. The watchdog asks every few milliseconds, and cuts the chunk short when the run must end.
-    """
-
-    PERIOD = 0.01
-    IDLE = 100
-
-    def __init__(self) -> None:
-        self._reset()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._reset)
-
-    def _reset(self) -> None:
-        self._lock = threading.Lock()
-        self._meters: set[Meter] = set()
-        self._wake = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def watch(self, meter: Meter) -> None:
-        """Look after a run."""
-        self._meters.add(meter)
-        if self._thread is None:
-            with self._lock:
-                if self._thread is None:
-                    thread = threading.Thread(target=self._serve, name="codeact-watchdog", daemon=True)
-                    thread.start()
-                    self._thread = thread
-        if not self._wake.is_set():
-            self._wake.set()
-
-    def forget(self, meter: Meter) -> None:
-        """The run is over."""
-        self._meters.discard(meter)
-
-    def _serve(self) -> None:
-        idle = 0
-        pause = threading.Event()
-        while True:
-            self._wake.wait()
-            pause.wait(self.PERIOD)
-            for meter in self._meters.copy():
-                if meter.overdue():
-                    self._meters.discard(meter)
-            idle = 0 if self._meters else idle + 1
-            if idle > self.IDLE:
-                idle = 0
-                self._wake.clear()
-                if self._meters:
-                    self._wake.set()
-
-
-watchdog = Watchdog()
-"""The process's watchdog."""

@@ -1,7 +1,7 @@
 """Threads that run guests and tools, kept for the next run.
 
-A run never holds its caller: it happens on a worker, and the caller waits no longer than the deadline. Workers
-are daemons, because a tool that never returns must not keep the process alive, and have deep stacks, because
+A run never holds its caller: it happens on another thread, and the caller waits no longer than the deadline. These
+threads are daemons, because a tool that never returns must not keep the process alive, and have deep stacks, because
 a guest's recursion lives on them.
 """
 
@@ -18,18 +18,18 @@ from queue import SimpleQueue
 from codeact.promise import Promise
 
 STACK = 256 * 1024 * 1024
-"""Bytes of a worker's stack. It is address space: memory is used only as deep as a guest recurses, which on
+"""Bytes of a thread's stack. It is address space: memory is used only as deep as a guest recurses, which on
 `restricted` is in the host's own C code, where the end of the stack would be the end of the process."""
 
 IDLE = 8
-"""Workers that are kept waiting for work; more than these end when their work does."""
+"""Threads that are kept waiting for work; more than these end when their work does."""
 
 Job = Callable[[], None]
 
 _here = threading.local()
 
 
-class Workers:
+class Threads:
     """A pool that grows with the work in hand and never queues."""
 
     def __init__(self) -> None:
@@ -37,12 +37,12 @@ class Workers:
         os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
-        # Threads do not survive a fork, and a lock may have been held by one of them.
+        # They do not survive a fork, and a lock may have been held by one of them.
         self._starting = threading.Lock()
         self._idle: deque[SimpleQueue[Job]] = deque()
 
     def submit(self, job: Job) -> None:
-        """Run a job, which must not raise, on a worker of its own.
+        """Run a job, which must not raise, on a thread of its own.
 
         Raises:
             RuntimeError: the process can have no more threads; the job is not run.
@@ -53,7 +53,7 @@ class Workers:
             self._start(job)
 
     def call(self, function: Callable[[], object], promise: Promise) -> None:
-        """Call a function on a worker, in the caller's context, and settle with that; a deadline can then pass without it."""
+        """Call a function on a thread, in the caller's context, and settle with that; a deadline can then pass without it."""
         context = copy_context()
 
         def job() -> None:
@@ -69,7 +69,7 @@ class Workers:
         self.submit(job)
 
     def within(self, job: Job) -> None:
-        """Do a job, which must not raise, on a worker, and wait for its end."""
+        """Do a job, which must not raise, on a thread, and wait for its end."""
         if getattr(_here, "serving", False):
             job()
             return
@@ -91,19 +91,19 @@ class Workers:
         with self._starting:
             before = threading.stack_size(STACK)
             try:
-                threading.Thread(target=self._serve, args=(inbox,), name="codeact-worker", daemon=True).start()
+                threading.Thread(target=self._serve, args=(inbox,), name="codeact-thread", daemon=True).start()
             finally:
                 threading.stack_size(before)
 
     def _serve(self, inbox: SimpleQueue[Job]) -> None:
         _here.serving = True
         while True:
-            with suppress(BaseException):  # a job reports for itself; the worker must live on
+            with suppress(BaseException):  # a job reports for itself; the thread must live on
                 inbox.get()()
             if len(self._idle) >= IDLE:
                 return
             self._idle.append(inbox)
 
 
-workers = Workers()
-"""The process's workers."""
+threads = Threads()
+"""Those of the process."""
