@@ -194,3 +194,11 @@ def test_what_is_scaled_comes_to_what_it_comes_to_in_python(run, value, term):
         type(expected["y"]).__name__,
         str(expected["y"])[:50] if type(expected["y"]) is not int else expected["y"] % 1000003,
     )
+
+
+@pytest.mark.parametrize("call", ["tuple(A())", "f(*A())", "print(*A())", "tuple(reversed(B()))"])
+def test_a_tuple_is_not_made_as_long_as_a_class_says(run, call):
+    # Were it, the interpreter would refuse to make it.
+    says = "class A:\n    def __iter__(self): return iter((1, 2))\n    def __length_hint__(self): return 10**17\n"
+    says += "class B:\n    def __len__(self): return 2**60\n    def __getitem__(self, i): return [][i]\n"
+    assert run(f"{says}def f(*a): return a\n{call}").outcome.fault is None

@@ -155,7 +155,10 @@ class Accesses(Rewriter):
                 return self._visit_conversion(node, func)
             if func.id in _REWRITTEN:
                 node.func = self.name("." + func.id, func)
-        return self.node_contents_visit(node)
+        node = self.node_contents_visit(node)
+        if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+            node.args[0].value = self.guard(".spread", node, [node.args[0].value])
+        return node
 
     def _visit_conversion(self, node: ast.Call, func: ast.Name) -> ast.expr:
         """What one value is made of one other: for most types of that, the builtin does it as it is."""

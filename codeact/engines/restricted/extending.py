@@ -8,6 +8,7 @@ held. So what extends a list is charged item by item. Where it is not known whet
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -17,6 +18,11 @@ from codeact.engines.restricted.world import World
 
 _WHOLE = SCALARS | {list, tuple, dict, set, frozenset}
 """Types of what has an end by itself, told apart first."""
+
+
+def runs(kind: type) -> bool:
+    """Whether one can run through objects of a type."""
+    return hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")
 
 
 def make_extending(world: World, sizes: Sizes) -> dict[str, Callable[..., Any]]:
@@ -31,6 +37,11 @@ def make_extending(world: World, sizes: Sizes) -> dict[str, Callable[..., Any]]:
 
     def items_of(items: Any) -> Any:
         return items if type(items) in _WHOLE else meter.charged(iter(items))
+
+    # A tuple is made as long as its source says that it is, before anything is in it; a chain says nothing.
+    def spread(items: Any) -> Any:
+        kind = type(items)
+        return items if kind in _WHOLE or kind is range or not runs(kind) else chain((), items)
 
     def iadd(a: Any, b: Any) -> Any:
         sizes.sum(a, b)
@@ -47,4 +58,4 @@ def make_extending(world: World, sizes: Sizes) -> dict[str, Callable[..., Any]]:
 
         return extend
 
-    return {".charged": charged, ".items_of": items_of, ".iadd": iadd, ".extending": extending}
+    return {".charged": charged, ".items_of": items_of, ".iadd": iadd, ".extending": extending, ".spread": spread}

@@ -202,6 +202,8 @@ def _collections(supply: Supply) -> dict[str, Any]:
                 sizes.take_apart(args[0])
             elif hashing and args and type(args[0]) in (list, tuple) and not SCALARS.issuperset(map(type, args[0])):
                 sizes.keys(args[0])
+            elif kind is tuple and len(args) == 1:
+                args = (supply[".spread"](args[0]),)
             return kind(*args, **named)
 
         return make

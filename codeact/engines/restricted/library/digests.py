@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 from codeact.engines.restricted.library.parts import Parts, take
+from codeact.engines.restricted.sizes import plain
 
 _NAMES = "blake2b blake2s md5 sha1 sha224 sha256 sha384 sha3_224 sha3_256 sha3_384 sha3_512 sha512"
 _ROUND = 500
@@ -39,10 +40,12 @@ def make_hashlib(parts: Parts) -> dict[str, Any]:
             self._real.update(data)
 
         def digest(self, length: int) -> bytes:
+            length = plain(length)
             sizes.take(length)
             return bytes(self._real.digest(length))
 
         def hexdigest(self, length: int) -> str:
+            length = plain(length)
             sizes.take(2 * length)
             return str(self._real.hexdigest(length))
 
