@@ -196,7 +196,17 @@ def test_what_is_scaled_comes_to_what_it_comes_to_in_python(run, value, term):
     )
 
 
-@pytest.mark.parametrize("call", ["tuple(A())", "f(*A())", "print(*A())", "tuple(reversed(B()))"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tuple(A())",
+        "f(*A())",
+        "print(*A())",
+        "tuple(reversed(B()))",
+        "list(map(tuple, [A()]))",
+        "import itertools\nlist(itertools.product(A()))",
+    ],
+)
 def test_a_tuple_is_not_made_as_long_as_a_class_says(run, call):
     # Were it, the interpreter would refuse to make it.
     says = "class A:\n    def __iter__(self): return iter((1, 2))\n    def __length_hint__(self): return 10**17\n"

@@ -112,7 +112,13 @@ def _converting(kind: Any) -> Callable[..., Any]:
     return convert
 
 
-_CONVERTING: dict[Any, Any] = {kind: _converting(kind) for kind in (list, tuple, set, frozenset, dict)}
+def _as_it_comes(*items: Any) -> tuple[Any, ...]:
+    """A tuple: of a source itself one is made as long as that says that it is."""
+    return tuple(*map(itertools.chain, ((),) * len(items), items))
+
+
+_CONVERTING: dict[Any, Any] = {kind: _converting(kind) for kind in (list, set, frozenset, dict)}
+_CONVERTING[tuple] = _as_it_comes
 _ITERABLES = frozenset({"data", "iterable", "selectors"})
 _FLAT = frozenset({list, tuple, dict, set, frozenset, str, bytes, bytearray, range, deque})
 _CARRIERS = frozenset(
@@ -277,7 +283,7 @@ def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:  # noqa: C901 
     charged = meter.charged
 
     def sized(pool: Iterable[Any]) -> tuple[Any, ...]:
-        return pool if type(pool) is tuple else tuple(pool)
+        return pool if type(pool) is tuple else _as_it_comes(pool)
 
     def tee(iterable: Iterable[Any], n: Any = 2, /) -> tuple[Any, ...]:
         number = operator.index(n)
@@ -293,7 +299,7 @@ def make_itertools(meter: Meter, sizes: Sizes) -> dict[str, Any]:  # noqa: C901 
         return made
 
     def starmap(function: Any, iterable: Iterable[Iterable[Any]], /) -> Iterator[Any]:
-        made: Iterator[Any] = PASSING["starmap"](function, BUILTINS["map"](tuple, iterable))
+        made: Iterator[Any] = PASSING["starmap"](function, BUILTINS["map"](_as_it_comes, iterable))
         return made
 
     def count(start: Any = 0, step: Any = 1) -> Iterator[Any]:
