@@ -75,7 +75,7 @@ class Sandbox:
                 or with this process. A run that finds all of them busy waits, at most for as long as it may take; while none
                 is set up yet, for that, which takes a fraction of a second, or up to two minutes where nothing can be cached.
             ready: for `wasm`, worlds that are made on other threads before they are asked for, so that a run or a
-                session begins in 60 % of the time. Each takes about half a megabyte of memory, and for each one taken another
+                session is done in three quarters of the time. Each takes about half a megabyte of memory, and for each one taken another
                 one is made, on another core where there is one.
 
         Raises:
