@@ -47,15 +47,22 @@ STATEMENTS = (
 )
 OPENINGS = ("def f(q=⟦a⟧):", "for n in range(3):", "if x:", "class A:", "with f(⟦a⟧) as g:", "while␣x:  # forever")
 
-statements = st.recursive(
-    st.sampled_from(STATEMENTS).map(lambda statement: [statement]),
-    lambda inner: st.builds(
-        lambda opening, body: [opening, *(" " + line for lines in body for line in lines), " pass"],
-        st.sampled_from(OPENINGS),
-        st.lists(inner, max_size=3),
-    ),
-    max_leaves=6,
-)
+
+def alone(statement: str) -> list[str]:
+    return [statement]
+
+
+def block(opening: str, body: list[list[str]]) -> list[str]:
+    return [opening, *(" " + line for lines in body for line in lines), " pass"]
+
+
+def blocks(inner: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
+    return st.builds(block, st.sampled_from(OPENINGS), st.lists(inner, max_size=3))
+
+
+# No lambdas: hypothesis reads their source, and CPython 3.11 may fail at that where another thread makes a tree too
+# (python/cpython#106905).
+statements = st.recursive(st.sampled_from(STATEMENTS).map(alone), blocks, max_leaves=6)
 """Statements as lists of lines, indented by a space a level."""
 
 

@@ -44,6 +44,13 @@ def kill(pids: tuple[int, ...], number: signal.Signals = signal.SIGKILL) -> None
         os.kill(pid, number)
 
 
+def stop(pids: tuple[int, ...]) -> None:
+    """Stop worker processes, and wait until none of their threads does anything more."""
+    kill(pids, signal.SIGSTOP)
+    for pid in pids:
+        os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT)
+
+
 class Gate:
     """A tool that holds its run, and knows that it does."""
 

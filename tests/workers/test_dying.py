@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from codeact import tool
-from tests.workers.scene import ROOMY, Gate, died, kill, made, pool_of, until
+from tests.workers.scene import ROOMY, Gate, died, kill, made, pool_of, stop, until
 from wasm_runtime import remote
 
 KILLED = {
@@ -121,7 +120,7 @@ def test_a_worker_that_is_stuck_is_replaced(monkeypatch: pytest.MonkeyPatch) -> 
     @tool
     def freeze() -> int:
         """Stop the worker."""
-        kill(pool_of(sandbox).pids, signal.SIGSTOP)
+        stop(pool_of(sandbox).pids)
         return 1
 
     with made([freeze], timeout=0.5) as sandbox:
@@ -176,7 +175,7 @@ def test_a_worker_that_is_stopped_ends_in_time(moment: str, monkeypatch: pytest.
     with made(timeout=1.0) as sandbox:
         assert sandbox.run("1").ok
         pids = pool_of(sandbox).pids
-        kill(pids, signal.SIGSTOP)
+        stop(pids)
         files = {"a.bin": bytes(20_000_000)} if moment == "with much to read" else {}
         result = sandbox.run("1", files=files)
         assert result.error is not None
