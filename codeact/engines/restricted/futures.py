@@ -14,12 +14,10 @@ from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codeact.engines.restricted.meter import Stopped
+from codeact.engines.restricted.sealed import KEY
 
 if TYPE_CHECKING:
     from codeact.engines.restricted.loop import Loop
-
-KEY = object()
-"""What our own classes show, and no program holds."""
 
 
 class Closed:

@@ -14,8 +14,9 @@ from types import CoroutineType
 from typing import Any
 from weakref import WeakSet
 
-from codeact.engines.restricted.futures import KEY, BaseLoop, Closed, Future, Task
+from codeact.engines.restricted.futures import BaseLoop, Closed, Future, Task
 from codeact.engines.restricted.meter import Stopped
+from codeact.engines.restricted.sealed import KEY
 from codeact.engines.restricted.toolbox import PendingCall
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.awaits import settled

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+KEY = object()
+"""What our own classes show, and no program holds."""
+
 
 class Sealed:
     """Stands in for a type: tells what a value is, compares, and is neither called nor subclassed.

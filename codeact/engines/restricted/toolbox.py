@@ -6,13 +6,11 @@ from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from typing import Any, NoReturn
 
 from codeact.engines import Face
+from codeact.engines.restricted.sealed import KEY
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.names import MissingKey, explained, unknown_tool
 from wasm_runtime.guest.program import current_line
 from wasm_runtime.guest.unawaited import UnawaitedCall
-
-_KEY = object()
-"""What our own classes show, and no program holds."""
 
 
 class _Fixed:
@@ -21,7 +19,7 @@ class _Fixed:
     __slots__ = ()
 
     def __init_subclass__(cls, *, key: object = None) -> None:
-        if key is not _KEY:  # where it is defined is what it says itself
+        if key is not KEY:  # where it is defined is what it says itself
             _refuse("cannot be subclassed")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -45,7 +43,7 @@ def _refuse(what: str) -> NoReturn:
     raise TypeError(msg)
 
 
-class Tool(_Fixed, key=_KEY):  # noqa: D101 - its instances carry the documentation of their tool
+class Tool(_Fixed, key=KEY):  # noqa: D101 - its instances carry the documentation of their tool
     __slots__ = ("__doc__", "__name__", "_face", "_world")
     __name__: str
     _face: Face
@@ -89,7 +87,7 @@ class PendingCall(UnawaitedCall):
 PendingCall.__name__ = PendingCall.__qualname__ = UnawaitedCall.__name__
 
 
-class Toolbox(_Fixed, key=_KEY):
+class Toolbox(_Fixed, key=KEY):
     """`tools`: attribute and item access give the same callables."""
 
     __slots__ = ("_tools",)
@@ -148,7 +146,7 @@ class Toolbox(_Fixed, key=_KEY):
         return explained(map(_told, self._tools.values()))
 
 
-class _ShadowingToolbox(Toolbox, key=_KEY):
+class _ShadowingToolbox(Toolbox, key=KEY):
     """Tools that are named like methods of a mapping: as attributes the tools win."""
 
     __slots__ = ()

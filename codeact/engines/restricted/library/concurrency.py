@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-from codeact.engines.restricted.futures import KEY, Closed, Future, Task
+from codeact.engines.restricted.futures import Closed, Future, Task
 from codeact.engines.restricted.library.parts import Parts, take
 from codeact.engines.restricted.loop import Handle, Loop, complete, is_coroutine
-from codeact.engines.restricted.sealed import Sealed
+from codeact.engines.restricted.sealed import KEY, Sealed
 from codeact.engines.restricted.toolbox import PendingCall
 from wasm_runtime.guest.unawaited import gathered, go_together
 
