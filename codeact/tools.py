@@ -135,7 +135,7 @@ def _make(
         is_async=_is_async(function),
         timeout=timeout,
         shape=shape_of(returns),
-        _bind=_binder(inside, signature),
+        _bind=binder(inside, signature),
     )
 
 
@@ -178,7 +178,7 @@ def _signature(name: str, function: Callable[..., object]) -> tuple[inspect.Sign
     return signature.replace(parameters=parameters, return_annotation=returns), returns
 
 
-def _binder(name: str, signature: inspect.Signature) -> Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]:
+def binder(name: str, signature: inspect.Signature) -> Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]:
     """A function that validates arguments for this signature and gives them back instead of calling."""
 
     def bound(*args: object, **kwargs: object) -> tuple[tuple[object, ...], dict[str, object]]:
