@@ -63,12 +63,15 @@ class Reply:
         programs: what it asks to be run, in order; none where the text is all.
         ending: why it stopped.
         tokens: what it cost; zeros where the provider does not tell.
+        kept: what the provider wants to have back with it in later requests, such as signed thinking; a text that only
+            the client which wrote it reads. A conversation without it is still valid.
     """
 
     text: str
     programs: tuple[Asked, ...] = ()
     ending: Ending = "done"
     tokens: Tokens = field(default_factory=Tokens)
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
