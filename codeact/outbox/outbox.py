@@ -1,0 +1,377 @@
+"""The outbox itself: what hosts call."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from codeact.actions import Action, Actions
+from codeact.audit import Audit
+from codeact.outbox.entries import (
+    APPROVE,
+    REFUSE,
+    SETTLE_AGAIN,
+    SETTLE_DONE,
+    SETTLE_FAILED,
+    STATES,
+    Entry,
+    OutboxError,
+    State,
+)
+from codeact.outbox.ledger import Ledger
+from codeact.outbox.performers import Locks, Performers, Threads
+from codeact.outbox.performing import Held, call_of, perform, perform_async
+from codeact.outbox.rules import Rule, checked
+from codeact.outbox.store import Store
+from codeact.proposals import Proposal, digest_of
+from codeact.tools import Granted
+
+Decision = bool | None
+Approver = Callable[[Entry], Decision | Awaitable[Decision]]
+"""What is asked where no rule speaks: True approves, False refuses, None leaves it to a person."""
+
+_SETTLEMENTS = {"done": SETTLE_DONE, "failed": SETTLE_FAILED, "again": SETTLE_AGAIN}
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """An entry that is started, and what performs it."""
+
+    entry: Entry
+    action: Action[..., Any]
+    call: Callable[[], Any]
+
+
+class Outbox:
+    """Consequences in one SQLite file, each decided before it is performed, and performed once.
+
+    Many threads and processes of one machine may use one file at the same time, each process with an outbox of its own.
+    """
+
+    def __init__(  # noqa: PLR0913 - what an outbox is made of
+        self,
+        path: str | os.PathLike[str],
+        *,
+        actions: Granted = (),
+        rules: Iterable[Rule] = (),
+        approve: Approver | None = None,
+        audit: Audit | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Open an outbox, or make it.
+
+        Args:
+            path: the file, which is made so that only its owner may read it; ":memory:" for one that ends with this.
+            actions: what can be performed here; see `codeact.Sandbox`. Without it, entries can only be decided.
+            rules: what is decided without asking, in the order in which they are asked; see `codeact.outbox.rules`.
+            approve: is asked about what no rule decides, once, when it is submitted.
+            audit: where every step is put on record. One that cannot be recorded is not taken; what a function has
+                done stays done.
+            clock: seconds since the epoch, for what expires.
+
+        Raises:
+            OutboxError: the file cannot be opened, is no database, or is of another version.
+            TypeError: an action, a rule or the callback is none.
+            ValueError: two actions have one name, or a rule is about an action or a parameter that does not exist.
+        """
+        self._actions = actions if isinstance(actions, Actions) else Actions(actions)
+        self._rules = checked(rules, self._actions)
+        if approve is not None and not callable(approve):
+            msg = f"approve={approve!r}: expected a function that takes an Entry and gives True, False or None"
+            raise TypeError(msg)
+        if audit is not None and not isinstance(audit, Audit):
+            msg = f"audit={audit!r}: expected an Audit"
+            raise TypeError(msg)
+        self._approve: Approver = approve or _nobody
+        place = None if path == ":memory:" else _place(path)
+        performers: Performers = Threads() if place is None else Locks(place)
+        self._ledger = Ledger(Store(place), performers, audit, clock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file. Harmless when called twice."""
+        self._ledger.store.close()
+
+    # --- what comes in --------------------------------------------------------------------------------------------
+
+    def submit(self, proposals: Iterable[Proposal], task: str | None = None) -> list[Entry]:
+        """Take proposals in, and let the rules and the callback decide.
+
+        The same action with the same arguments is one entry in a task, however often it is submitted: what is there
+        already is given back as it is, and nothing is decided again.
+
+        Args:
+            proposals: what a program has proposed.
+            task: what it is for, such as the number of a ticket.
+
+        Returns:
+            An entry for each proposal, in their order.
+
+        Raises:
+            OutboxError: it cannot be put on the disk; nothing has been taken in.
+            TypeError: something else than proposals was given, or the callback gave something else than a bool or None.
+            ValueError: there is no task, or a proposal's digest is not that of its arguments.
+            Unrecorded: the audit did not take it; nothing has been taken in.
+        """
+        if inspect.iscoroutinefunction(self._approve):
+            msg = "submit(): the callback `approve` is async; use `await outbox.submit_async(…)`"
+            raise TypeError(msg)
+        ids, undecided = self._take(proposals, task)
+        for entry in undecided:
+            self._heed(entry, self._approve(entry))
+        return [self._ledger.one(entry_id) for entry_id in ids]
+
+    async def submit_async(self, proposals: Iterable[Proposal], task: str | None = None) -> list[Entry]:
+        """See `submit`; the callback may be async."""
+        ids, undecided = self._take(proposals, task)
+        for entry in undecided:
+            decision = self._approve(entry)
+            self._heed(entry, await decision if inspect.isawaitable(decision) else decision)
+        return [self._ledger.one(entry_id) for entry_id in ids]
+
+    # --- what is there --------------------------------------------------------------------------------------------
+
+    def entries(self, state: State | None = None, task: str | None = None) -> list[Entry]:
+        """Entries in the order in which they came in.
+
+        Args:
+            state: those of one state; None for all.
+            task: those of one task; None for all.
+
+        Raises:
+            ValueError: there is no such state.
+        """
+        if state is not None and state not in STATES:
+            msg = f"state={state!r}: expected one of {', '.join(STATES)}"
+            raise ValueError(msg)
+        self._ledger.look()
+        return self._ledger.store.read(state, task)
+
+    def get(self, entry_id: str) -> Entry:
+        """The entry of an id, which may be shortened as far as it is the only one.
+
+        Raises:
+            OutboxError: there is none, or there are several.
+        """
+        self._ledger.look()
+        return self._ledger.one(entry_id)
+
+    # --- what a person decides ------------------------------------------------------------------------------------
+
+    def approve(self, entry_id: str, *, digest: str, by: str, expires: float | None = None) -> Entry:
+        """Approve an entry that is proposed, or has failed: it may be performed, once.
+
+        Args:
+            entry_id: the entry's.
+            digest: the entry's, as it was seen: what is approved is this call and no other.
+            by: who approves it, for the record.
+            expires: seconds that the approval holds; None for ever. What was not begun by then is proposed again.
+
+        Raises:
+            OutboxError: there is no such entry, its digest is another one, or it is in a state that cannot be approved.
+            ValueError: `by` is empty, or `expires` is not above zero.
+            Unrecorded: the audit did not take it; nothing has changed.
+        """
+        _check_text("by", by)
+        if expires is not None and not (isinstance(expires, (int, float)) and 0 < expires < math.inf):
+            msg = f"expires={expires!r}: expected a number of seconds above zero"
+            raise ValueError(msg)
+        now = self._ledger.clock()
+        with self._ledger.changing(entry_id) as entry:
+            # Both are looked at: what the database says it was, and what it would do.
+            if digest != entry.digest or digest_of(entry.name, entry.arguments) != digest:
+                msg = f"entry {entry.id[:8]}, {entry}, has the digest {entry.digest}, and {digest!r} was approved; look at it again"
+                raise OutboxError(msg)
+            until = None if expires is None else now + expires
+            return self._ledger.move(entry, APPROVE, decided=now, by=by, expires=until, reason=None, keyed=None)
+
+    def refuse(self, entry_id: str, *, by: str, reason: str | None = None) -> Entry:
+        """Refuse an entry that is proposed or has failed, or that is approved and not begun. That is final.
+
+        Args:
+            entry_id: the entry's.
+            by: who refuses it, for the record.
+            reason: why, for the record.
+
+        Raises:
+            OutboxError: there is no such entry, or it is in a state that cannot be refused.
+            ValueError: `by` is empty.
+            Unrecorded: the audit did not take it; nothing has changed.
+        """
+        _check_text("by", by)
+        with self._ledger.changing(entry_id) as entry:
+            return self._ledger.move(
+                entry, REFUSE, decided=self._ledger.clock(), by=by, expires=None, reason=_told(reason)
+            )
+
+    def settle(
+        self, entry_id: str, outcome: Literal["done", "failed", "again"], *, by: str, note: str | None = None
+    ) -> Entry:
+        """Say what became of an entry that is unknown, for somebody has looked.
+
+        Args:
+            entry_id: the entry's.
+            outcome: "done", it has happened; "failed", it has not; "again", it is to be performed again with the same key,
+                where the function takes one, so that whoever is asked for it can tell that it was asked before.
+            by: who says so, for the record.
+            note: how that is known, for the record.
+
+        Raises:
+            OutboxError: there is no such entry, it is not unknown, or it was begun by a function that takes no key.
+            ValueError: `by` is empty, or there is no such outcome.
+            Unrecorded: the audit did not take it; nothing has changed.
+        """
+        _check_text("by", by)
+        if outcome not in _SETTLEMENTS:
+            msg = f"outcome={outcome!r}: expected one of {', '.join(_SETTLEMENTS)}"
+            raise ValueError(msg)
+        with self._ledger.changing(entry_id) as entry:
+            if outcome == "again" and entry.state == "unknown" and not entry.keyed:
+                msg = (
+                    f"entry {entry.id[:8]}, {entry}, was begun by a function that takes no idempotency_key: performed again,"
+                    " it could happen twice; find out whether it happened, and settle it as done or failed"
+                )
+                raise OutboxError(msg)
+            told = {"decided": self._ledger.clock(), "by": by, "expires": None, "reason": _told(note), "owner": None}
+            return self._ledger.move(entry, _SETTLEMENTS[outcome], **told)
+
+    # --- what happens ---------------------------------------------------------------------------------------------
+
+    def perform(self, task: str | None = None) -> list[Entry]:
+        """Perform what is approved, one entry after the other, in the order in which they came in.
+
+        Each is on the disk as started before its function is called, and nothing that is started is ever started again.
+        Several may perform at the same time: each entry is performed by one of them.
+
+        Args:
+            task: what is approved for one task; None for all.
+
+        Returns:
+            What was performed, as it is now. What is approved and cannot be performed here stays approved, and is among
+            them with the reason.
+
+        Raises:
+            OutboxError: the database fails. What was being performed will be found unknown.
+            Unrecorded: the audit did not take an event. What it was to begin is not begun; what had ended is kept.
+            RuntimeError: there are async actions, and an event loop runs in this thread: use `perform_async`.
+        """
+        if _loop_runs() and any(action.is_async for action in self._actions.values()):
+            msg = "perform(): an event loop runs in this thread; use `await outbox.perform_async()`"
+            raise RuntimeError(msg)
+        ended = []
+        with self._performing(task) as (owner, waiting):
+            for entry in waiting:
+                match self._begin(entry, owner):
+                    case _Begun(begun, _, call):
+                        ended.append(self._ledger.end(begun, perform(call)))
+                    case Entry() as held:
+                        ended.append(held)
+        return ended
+
+    async def perform_async(self, task: str | None = None) -> list[Entry]:
+        """See `perform`. Functions that are not async are called on threads."""
+        ended = []
+        with self._performing(task) as (owner, waiting):
+            for entry in waiting:
+                match self._begin(entry, owner):
+                    case _Begun(begun, action, call):
+                        ended.append(self._ledger.end(begun, await perform_async(call, action)))
+                    case Entry() as held:
+                        ended.append(held)
+        return ended
+
+    @contextmanager
+    def _performing(self, task: str | None) -> Iterator[tuple[str, list[Entry]]]:
+        self._ledger.look()
+        waiting = self._ledger.store.read("approved", task)
+        if not waiting:
+            yield "", []
+            return
+        self._ledger.performers.sweep()
+        with self._ledger.performers.work() as owner:
+            yield owner, waiting
+
+    def _begin(self, entry: Entry, owner: str) -> _Begun | Entry | None:
+        call = call_of(entry, self._actions)
+        if isinstance(call, Held):
+            return replace(entry, reason=call.reason)
+        action = self._actions[entry.name]
+        begun = self._ledger.begin(entry, owner, keyed=action.takes_key)
+        return begun if begun is None or begun.state != "started" else _Begun(begun, action, call)
+
+    def _take(self, proposals: Iterable[Proposal], task: str | None) -> tuple[list[str], list[Entry]]:
+        if task is None:
+            msg = "submit(): whose are they? Give the task, such as the number of a ticket: task=…"
+            raise ValueError(msg)
+        _check_text("task", task)
+        return self._ledger.take(proposals, task, None, self._rules)
+
+    def _heed(self, entry: Entry, decision: object) -> None:
+        if decision is None:
+            return
+        if not isinstance(decision, bool):
+            if inspect.iscoroutine(decision):
+                decision.close()
+            msg = f"approve: the callback gave {decision!r:.200} for {entry}; expected True, False, or None for a person to decide"
+            raise TypeError(msg)
+        with self._ledger.changing(entry.id) as now:
+            if now.state == "proposed":  # nobody was faster
+                moment = self._ledger.clock()
+                self._ledger.move(now, APPROVE if decision else REFUSE, decided=moment, by="callback", reason=None)
+
+
+def _nobody(_entry: Entry) -> None:
+    """Leave it to a person."""
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
+    """The real path of a file that is to be an outbox."""
+    given = Path(path)
+    if given.is_symlink():  # whoever can put a link there gets no outbox
+        msg = f"{given}: it is a symbolic link; name the file itself"
+        raise OutboxError(msg)
+    return given.resolve()
+
+
+def _loop_runs() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _check_text(what: str, text: object) -> None:
+    if not isinstance(text, str):
+        msg = f"{what}={text!r:.200}: expected a text"
+        raise TypeError(msg)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        msg = f"{what}={text!r:.200}: {error}"
+        raise ValueError(msg) from error
+    if not text.strip():
+        msg = f"{what}={text!r}: must not be empty"
+        raise ValueError(msg)
+
+
+def _told(text: str | None) -> str | None:
+    if text is not None and text != "":
+        _check_text("reason", text)
+    return text or None

@@ -1,0 +1,271 @@
+"""The outbox's tables in an SQLite database, and the only statements that touch them.
+
+A transaction is on the disk before it has ended. The tables may share their database with others' tables.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from codeact.limits import DEEPEST
+from codeact.outbox.entries import STATES, Entry, Move, OutboxError, State
+from codeact.outbox.performers import OWNER_ONLY
+from codeact.values import encode
+from wasm_runtime.guest.codec import decode
+
+VERSION = 1
+"""Of the tables."""
+
+PATIENCE = 30.0
+"""Seconds that a statement waits for another process's transaction."""
+
+_FIELDS = tuple(field.name for field in fields(Entry))
+_ENCODED = frozenset({"arguments", "value"})
+
+_TABLES = f"""
+CREATE TABLE IF NOT EXISTS outbox_version (version INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS outbox_entry (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    task TEXT NOT NULL,
+    run TEXT,
+    seq INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    arguments TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    line INTEGER,
+    state TEXT NOT NULL CHECK (state IN {STATES}),
+    created REAL NOT NULL,
+    decided REAL,
+    "by" TEXT,
+    expires REAL,
+    reason TEXT,
+    started REAL,
+    ended REAL,
+    value TEXT,
+    error TEXT,
+    keyed INTEGER,
+    owner TEXT,
+    UNIQUE (task, name, digest)
+);
+CREATE INDEX IF NOT EXISTS outbox_entry_state ON outbox_entry (state);
+"""
+
+_COLUMNS = ", ".join(f'"{name}"' for name in _FIELDS)
+_READ = f"SELECT {_COLUMNS} FROM outbox_entry"  # noqa: S608 - the names are the record's own
+_ADD = f"INSERT INTO outbox_entry ({_COLUMNS}) VALUES ({', '.join(f':{name}' for name in _FIELDS)})"  # noqa: S608 - as above
+_MOVE = """
+UPDATE outbox_entry SET state = :state, decided = :decided, "by" = :by, expires = :expires, reason = :reason,
+    started = :started, ended = :ended, value = :value, error = :error, keyed = :keyed, owner = :owner
+WHERE id = :id AND state = :source
+"""
+_APPROVED = "SELECT count(*) FROM outbox_entry WHERE name = ? AND state NOT IN ('proposed', 'refused')"
+
+
+class Store:
+    """Entries in a database. It may be used from many threads; a forked child needs one of its own."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Open a database, or make it.
+
+        Args:
+            path: where it is, by its real path; None for memory.
+
+        Raises:
+            OutboxError: it cannot be opened, is no database, or is of a newer version.
+        """
+        self._where = "memory" if path is None else str(path)
+        self._process = os.getpid()
+        self.lock = threading.RLock()
+        if path is not None:
+            _make(path)
+        with self._told():
+            # It is never SQLite that makes the file: it would let others read it.
+            place = ":memory:" if path is None else f"{path.as_uri()}?mode=rw"
+            self.connection = sqlite3.connect(place, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+        self._close = weakref.finalize(self, self.connection.close)
+        try:
+            self._prepare()
+        except BaseException:
+            self._close()
+            raise
+        _stores.add(self)
+
+    def close(self) -> None:
+        """Close the database. Harmless when called twice."""
+        with self.lock:
+            self._close()
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """A transaction: all that is done in it is on the disk when it has ended, or none of it.
+
+        Raises:
+            OutboxError: the database cannot be written to.
+        """
+        with self._told(), self.lock:
+            self._check()
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+
+    def add(self, entry: Entry) -> Entry | None:
+        """Put an entry in.
+
+        Returns:
+            The one that is there already, where there is one of the same identity; else None.
+        """
+        there = self.find("WHERE id = ?", entry.id)
+        if there:
+            return there[0]
+        self.connection.execute(_ADD, _row(entry))
+        return None
+
+    def move(self, entry: Entry, move: Move, **changes: Any) -> Entry | None:
+        """Take an entry, as it was read in this transaction, to another state.
+
+        Args:
+            entry: the entry.
+            move: the step.
+            **changes: what else changes.
+
+        Returns:
+            The entry as it is now; None where it cannot take this step.
+        """
+        if entry.state not in move.sources:
+            return None
+        moved = replace(entry, state=move.to, **changes)
+        done = self.connection.execute(_MOVE, {**_row(moved), "source": entry.state})
+        return moved if done.rowcount == 1 else None
+
+    def read(self, state: State | None = None, task: str | None = None) -> list[Entry]:
+        """Entries in the order in which they were added.
+
+        Args:
+            state: those of one state; None for all.
+            task: those of one task; None for all.
+        """
+        return self.find("WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR task = ?2) ORDER BY number", state, task)
+
+    def find(self, condition: str, *values: object) -> list[Entry]:
+        """Entries for which a condition of SQL holds."""
+        with self._told(), self.lock:
+            self._check()
+            return [_entry(row) for row in self.connection.execute(f"{_READ} {condition}", values)]
+
+    def approved(self, name: str, task: str) -> int:
+        """See `codeact.outbox.rules.Tally`."""
+        return self._count(f"{_APPROVED} AND task = ?", name, task)
+
+    def approved_since(self, name: str, moment: float) -> int:
+        """See `codeact.outbox.rules.Tally`."""
+        return self._count(f"{_APPROVED} AND decided > ?", name, moment)
+
+    def _count(self, query: str, *values: object) -> int:
+        (count,) = self.connection.execute(query, values).fetchone()
+        return int(count)
+
+    def _prepare(self) -> None:
+        with self._told():
+            # Without EXTRA a machine that fails may take back a transaction that has ended; FULLFSYNC is macOS's.
+            for setting in ("synchronous = EXTRA", "fullfsync = ON", "checkpoint_fullfsync = ON"):
+                self.connection.execute(f"PRAGMA {setting}")
+        with self.change():
+            for statement in _TABLES.split(";"):
+                self.connection.execute(statement)
+            found = self.connection.execute("SELECT max(version) FROM outbox_version").fetchone()[0]
+            if found is None:
+                self.connection.execute("INSERT INTO outbox_version VALUES (?)", (VERSION,))
+            elif found != VERSION:
+                msg = f"{self._where}: its outbox is of version {found}, and this codeact knows version {VERSION}; use the codeact that made it"
+                raise OutboxError(msg)
+
+    def _check(self) -> None:
+        if os.getpid() != self._process:
+            msg = "this outbox was opened in another process, before a fork; open it anew in this one"
+            raise OutboxError(msg)
+        if not self._close.alive:
+            msg = "this outbox is closed"
+            raise OutboxError(msg)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            msg = f"{self._where}: {error}"
+            raise OutboxError(msg) from error
+
+
+def _make(path: Path) -> None:
+    """Make an empty file that only its owner may read, where there is none."""
+    if path.exists():
+        return
+    # Not opened where it will lie: closing a file takes from this process the locks that SQLite holds on it.
+    new = path.with_name(f"{path.name}-{secrets.token_hex(8)}")
+    try:
+        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, OWNER_ONLY))
+        try:
+            with suppress(FileExistsError):  # another has made it meanwhile
+                os.link(new, path)
+        finally:
+            new.unlink()
+    except OSError as error:
+        msg = f"{path}: it cannot be made: {error.strerror or error}"
+        raise OutboxError(msg) from error
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    row = {name: getattr(entry, name) for name in _FIELDS}
+    return {
+        name: encode(value, DEEPEST) if name in _ENCODED and value is not None else value for name, value in row.items()
+    }
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    found = dict(zip(_FIELDS, row, strict=True))
+    for name in _ENCODED:
+        if found[name] is not None:
+            try:
+                found[name] = decode(found[name])
+            except (TypeError, ValueError) as error:
+                msg = f"entry {found['id']}: its {name} cannot be read: {error}"
+                raise OutboxError(msg) from error
+    found["keyed"] = None if found["keyed"] is None else bool(found["keyed"])
+    return Entry(**found)
+
+
+_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+_forking: list[Store] = []
+
+
+def _before_fork() -> None:
+    # A child that inherits a transaction would take it back, in the parent's file, when it ends.
+    found = sorted(_stores, key=id)
+    for store in found:
+        store.lock.acquire()
+    _forking.extend(found)
+
+
+def _after_fork() -> None:
+    while _forking:
+        _forking.pop().lock.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
