@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from codeact.messages import Asked, Ending, Reply, Request, Tokens
 from codeact.models.conversation import Call, HostTurn, Ids, ModelTurn, turns
 from codeact.models.programs import DESCRIPTION, RUN_PYTHON, SCHEMA, asked
-from codeact.models.provider import MalformedError, ProviderModel, count, load, member, transport
+from codeact.models.provider import MalformedError, ProviderModel, connector, count, ended, load, member
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-_ENDINGS: dict[object, Ending] = {
+_ENDINGS: dict[str, Ending] = {
     "end_turn": "done",
     "tool_use": "done",
     "stop_sequence": "done",
@@ -55,7 +55,7 @@ class AnthropicModel(ProviderModel):
         Args:
             name: of the model, as the provider has it.
             client: an async client of the host's, such as for Bedrock or with kept connections. It belongs to one event
-                loop and is the host's to close. None makes one that holds no connection between requests, and works in
+                loop and is the host's to close. None makes one that keeps no connection between requests, and works in
                 any loop.
             base_url: where the API is; None for Anthropic's own, or what `ANTHROPIC_BASE_URL` says.
             api_key: the credential; None for those that the client finds in the environment. With a `base_url`, only
@@ -72,13 +72,12 @@ class AnthropicModel(ProviderModel):
             TypeError: the client is not async.
         """
         sdk = load("anthropic")
+        connect = None
         if client is None:
-            client = sdk.AsyncAnthropic(
-                base_url=base_url,
-                api_key=api_key if api_key or not base_url else "none",
-                http_client=transport(sdk, timeout),
-            )
-        super().__init__(name, sdk=sdk, client=client, stream=stream, timeout=timeout, options=options)
+            connect = connector(sdk, timeout)
+            key = api_key if api_key or not base_url else "none"
+            client = sdk.AsyncAnthropic(base_url=base_url, api_key=key, http_client=connect())
+        super().__init__(name, sdk=sdk, client=client, connect=connect, stream=stream, timeout=timeout, options=options)
         self._max_tokens = max_tokens
         self._tool: dict[str, Any] = {"name": RUN_PYTHON, "description": DESCRIPTION, "input_schema": SCHEMA}
         if strict:
@@ -89,8 +88,8 @@ class AnthropicModel(ProviderModel):
         """It has."""
         return True
 
-    def _create(self, payload: dict[str, Any]) -> Any:
-        return self._client.messages.create(**payload)
+    def _create(self, client: Any, payload: dict[str, Any]) -> Any:
+        return client.messages.create(**payload)
 
     def _parameters(self, request: Request) -> dict[str, Any]:
         messages = [_message(turn) for turn in turns(request, _IDS)]
@@ -134,7 +133,7 @@ class AnthropicModel(ProviderModel):
         raise MalformedError(msg)
 
     def _reply(self, answer: dict[str, Any], ids: Ids) -> Reply:
-        ending = _ENDINGS.get(answer.get("stop_reason"), "other")
+        ending = ended(_ENDINGS, answer.get("stop_reason"))
         texts: list[str] = []
         programs: list[Asked] = []
         kept: list[dict[str, Any]] = []
@@ -238,8 +237,11 @@ def _as_kept(turn: ModelTurn) -> list[dict[str, Any]] | None:
         return None
     uses = [number for number, block in enumerate(blocks) if block.get("type") == "tool_use"]
     said = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
-    if len(uses) != len(turn.calls) or said.split() != turn.text.split():
+    calls = [_tool_use(call) for call in turn.calls]
+    if said.split() != turn.text.split() or len(uses) not in {0, len(calls)}:
         return None
-    for number, call in zip(uses, turn.calls, strict=True):
-        blocks[number] = _tool_use(call)
+    if not uses:  # its programs, if any, were read from its text
+        return blocks + calls
+    for number, call in zip(uses, calls, strict=True):
+        blocks[number] = call
     return blocks

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from codeact.messages import Asked, Ending, Reply, Request, Tokens
 from codeact.models.conversation import NOTHING, Call, HostTurn, Ids, ModelTurn, clean, turns
 from codeact.models.programs import DESCRIPTION, RUN_PYTHON, SCHEMA, asked
-from codeact.models.provider import MalformedError, ProviderModel, count, load, member, transport
+from codeact.models.provider import MalformedError, ProviderModel, connector, count, ended, load, member
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-_ENDINGS: dict[object, Ending] = {
+_ENDINGS: dict[str, Ending] = {
     "stop": "done",
     "tool_calls": "done",
     "function_call": "done",
@@ -52,7 +52,7 @@ class OpenAIModel(ProviderModel):
         Args:
             name: of the model, as the endpoint has it.
             client: an async client of the host's, such as for Azure or with kept connections. It belongs to one event
-                loop and is the host's to close. None makes one that holds no connection between requests, and works in
+                loop and is the host's to close. None makes one that keeps no connection between requests, and works in
                 any loop.
             base_url: where the API is, such as `http://localhost:8000/v1`; None for OpenAI's own, or what
                 `OPENAI_BASE_URL` says.
@@ -71,13 +71,12 @@ class OpenAIModel(ProviderModel):
             TypeError: the client is not async.
         """
         sdk = load("openai")
+        connect = None
         if client is None:
-            client = sdk.AsyncOpenAI(
-                base_url=base_url,
-                api_key=api_key if api_key or not base_url else "none",
-                http_client=transport(sdk, timeout),
-            )
-        super().__init__(name, sdk=sdk, client=client, stream=stream, timeout=timeout, options=options)
+            connect = connector(sdk, timeout)
+            key = api_key if api_key or not base_url else "none"
+            client = sdk.AsyncOpenAI(base_url=base_url, api_key=key, http_client=connect())
+        super().__init__(name, sdk=sdk, client=client, connect=connect, stream=stream, timeout=timeout, options=options)
         self._tools = tools
         function = {"name": RUN_PYTHON, "description": DESCRIPTION, "parameters": SCHEMA}
         self._tool = {"type": "function", "function": function | ({"strict": True} if strict else {})}
@@ -87,8 +86,8 @@ class OpenAIModel(ProviderModel):
         """Whether it was made with tools."""
         return self._tools
 
-    def _create(self, payload: dict[str, Any]) -> Any:
-        return self._client.chat.completions.create(**payload)
+    def _create(self, client: Any, payload: dict[str, Any]) -> Any:
+        return client.chat.completions.create(**payload)
 
     def _parameters(self, request: Request) -> dict[str, Any]:
         messages: list[dict[str, Any]] = []
@@ -110,10 +109,7 @@ class OpenAIModel(ProviderModel):
         finished = usage = None
         async for event in events:
             usage = event.get("usage") or usage
-            for choice in event.get("choices") or ():
-                if not isinstance(choice, dict):
-                    msg = "its stream has a choice that could not be read"
-                    raise MalformedError(msg)
+            for choice in _dicts(event.get("choices"), "choices"):
                 if choice.get("index"):
                     continue  # only one was asked for
                 delta = choice.get("delta")
@@ -121,28 +117,24 @@ class OpenAIModel(ProviderModel):
                     piece = _extend(message, delta)
                     if piece:
                         on_text(piece)
-                finished = choice.get("finish_reason") or finished
+                if isinstance(choice.get("finish_reason"), str):
+                    finished = choice["finish_reason"]
         if finished is None:
             msg = "its stream ended before the reply did"
             raise MalformedError(msg)
         return {"choices": [{"message": message, "finish_reason": finished}], "usage": usage}
 
     def _reply(self, answer: dict[str, Any], ids: Ids) -> Reply:
-        choices = member(answer, "choices", list)
-        if not choices or not isinstance(choices[0], dict):
+        choices = _dicts(answer.get("choices"), "choices")
+        if not choices:
             msg = "its answer has no choice"
             raise MalformedError(msg)
         message = member(choices[0], "message", dict)
-        ending = _ENDINGS.get(choices[0].get("finish_reason"), "other")
+        ending = ended(_ENDINGS, choices[0].get("finish_reason"))
         refusal = _text(message.get("refusal"))
         if refusal:
             ending = "refused"
-        calls = message.get("tool_calls") or []
-        if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
-            msg = "its answer has tool calls that could not be read"
-            raise MalformedError(msg)
-        if ending == "refused":
-            calls = []
+        calls = [] if ending == "refused" else _dicts(message.get("tool_calls"), "tool_calls")
         programs = tuple(
             _program(call, ids, cut=ending == "length" and number == len(calls)) for number, call in enumerate(calls, 1)
         )
@@ -154,6 +146,16 @@ class OpenAIModel(ProviderModel):
             Tokens(count(usage, "prompt_tokens"), count(usage, "completion_tokens")),
             _kept(message, calls),
         )
+
+
+def _dicts(found: object, name: str) -> list[dict[str, Any]]:
+    """A list of objects, or nothing."""
+    if found is None:
+        return []
+    if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
+        msg = f"its answer has {name} that could not be read"
+        raise MalformedError(msg)
+    return found
 
 
 def _program(call: dict[str, Any], ids: Ids, *, cut: bool) -> Asked:
@@ -184,15 +186,8 @@ def _extend(message: dict[str, Any], delta: dict[str, Any]) -> str:
         if piece:
             message[name] = message.get(name, "") + piece
             given += piece if name != "reasoning_content" else ""
-    calls = delta.get("tool_calls") or ()
-    if not isinstance(calls, list | tuple):
-        msg = "its stream has tool calls that could not be read"
-        raise MalformedError(msg)
-    for piece in calls:
-        if not isinstance(piece, dict):
-            msg = "its stream has a tool call that could not be read"
-            raise MalformedError(msg)
-        _extend_call(message["tool_calls"], piece)
+    for part in _dicts(delta.get("tool_calls"), "tool_calls"):
+        _extend_call(message["tool_calls"], part)
     return given
 
 

@@ -1,4 +1,4 @@
-"""What the clients of all providers share: a client that outlives no loop, plain JSON in and out, and one kind of error."""
+"""What models of all providers share: connections that outlive no loop, plain JSON in and out, and one kind of error."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import asyncio
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-from codeact.messages import ModelError, Reply, Request
+from codeact.messages import Ending, ModelError, Reply, Request
 from codeact.models import failures
 from codeact.models.conversation import Ids, asked_ids, clean
 
@@ -39,14 +40,21 @@ def load(name: str) -> Any:
         raise ModuleNotFoundError(msg, name=name) from None
 
 
-def transport(sdk: Any, timeout: float) -> Any:
-    """An HTTP client that holds no connection between requests.
+def connector(sdk: Any, timeout: float) -> Callable[[], Any]:
+    """Makes HTTP clients, each for one request.
 
-    A connection belongs to the event loop that opened it. One that is kept would be broken in the next `asyncio.run`,
-    and left open by the last. A host that wants connections kept passes a client of its own, and closes it.
+    Connections belong to the event loop that opened them: kept ones would be broken in the next `asyncio.run`, left
+    open by the last, and closed by loops of other threads. A host that wants them kept passes a client of its own, and
+    closes it.
     """
-    limits = import_module("httpx2").Limits(max_keepalive_connections=0)
-    return sdk.DefaultAsyncHttpxClient(limits=limits, timeout=sdk.Timeout(timeout, connect=CONNECT))
+    limit = sdk.Timeout(timeout, connect=CONNECT)
+    return lambda: sdk.DefaultAsyncHttpxClient(verify=_trusted(), timeout=limit)
+
+
+@cache
+def _trusted() -> Any:
+    """The certificates that are trusted; reading them is all that makes an HTTP client slow to make."""
+    return import_module("httpx2").create_ssl_context()
 
 
 def member(of: Mapping[str, Any], name: str, kind: type[Kind]) -> Kind:
@@ -60,6 +68,11 @@ def member(of: Mapping[str, Any], name: str, kind: type[Kind]) -> Kind:
         msg = f"its answer has no {name!r} that could be read"
         raise MalformedError(msg)
     return found
+
+
+def ended(endings: Mapping[str, Ending], told: object) -> Ending:
+    """Why a model stopped, from its provider's word for it."""
+    return endings.get(told, "other") if isinstance(told, str) else "other"
 
 
 def count(of: object, *names: str) -> int:
@@ -78,6 +91,7 @@ class ProviderModel(ABC):
         *,
         sdk: Any,
         client: Any,
+        connect: Callable[[], Any] | None,
         stream: bool,
         timeout: float,
         options: Mapping[str, Any] | None,
@@ -92,6 +106,7 @@ class ProviderModel(ABC):
         self._sdk = sdk
         # Whoever runs the loop decides what is tried again, and shows it; a client that does so too would multiply it.
         self._client = client.with_options(max_retries=0)
+        self._connect = connect
         self._stream = stream
         self._timeout = timeout
         self._options = dict(options or {})
@@ -143,7 +158,7 @@ class ProviderModel(ABC):
         """A conversation as the arguments of the client's method."""
 
     @abstractmethod
-    def _create(self, payload: dict[str, Any]) -> Any:
+    def _create(self, client: Any, payload: dict[str, Any]) -> Any:
         """The request, to be awaited."""
 
     @abstractmethod
@@ -156,17 +171,26 @@ class ProviderModel(ABC):
     def _reply(self, answer: dict[str, Any], ids: Ids) -> Reply:
         """An answer, read."""
 
+    @asynccontextmanager
+    async def _connected(self) -> AsyncGenerator[Any, None]:
+        """A client for one request: the host's own, or one whose connection ends with it."""
+        if self._connect is None:
+            yield self._client
+            return
+        async with self._connect() as http:
+            yield self._client.with_options(http_client=http)
+
     async def _whole(self, payload: dict[str, Any]) -> dict[str, Any]:
         try:
-            return _plain(await self._create(payload))
+            async with self._connected() as client:
+                return _plain(await self._create(client, payload))
         except Exception as error:  # noqa: BLE001 - clients let through whatever a body makes them raise
             failure = self._failure(error)
         raise failure
 
     async def _events(self, payload: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         try:
-            stream = await self._create(payload | {"stream": True})
-            async with stream:
+            async with self._connected() as client, await self._create(client, payload | {"stream": True}) as stream:
                 async for event in stream:
                     yield _plain(event)
         except Exception as error:  # noqa: BLE001 - as above; what is done with an event is not in here

@@ -112,7 +112,7 @@ def serving() -> Iterator[Server]:
     told = Server()
     http = ThreadingHTTPServer(("127.0.0.1", 0), type("Told", (Handler,), {"told": told}))
     http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.005})
     thread.start()
     told.url = f"http://127.0.0.1:{http.server_port}"
     try:

@@ -31,7 +31,8 @@ def call(name: str, code: str) -> Call:
     return Call(name, json.dumps({"code": code}))
 
 
-def pieces(text: str, size: int = 3) -> list[str]:
+def pieces(text: str, size: int) -> list[str]:
+    size = max(size, len(text) // 100)
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
@@ -115,7 +116,7 @@ class AnthropicWire(Wire):
             told.append({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
             told += [
                 {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}}
-                for piece in pieces(text)
+                for piece in pieces(text, 3)
             ]
             told += [{"type": "content_block_stop", "index": 0}, {"type": "of_the_future", "index": 0}]
             index = 1
@@ -174,7 +175,7 @@ class OpenAIWire(Wire):
 
     def events(self, text: str, calls: Sequence[Call], ending: str) -> bytes:
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-        deltas += [{"content": piece} for piece in pieces(text)]
+        deltas += [{"content": piece} for piece in pieces(text, 3)]
         for at, made in enumerate(calls):
             function = {"name": made.name, "arguments": ""}
             deltas.append({"tool_calls": [{"index": at, "id": made.id, "type": "function", "function": function}]})
