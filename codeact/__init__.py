@@ -6,18 +6,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from codeact.actions import Action, Actions, action
     from codeact.audit import Audit
     from codeact.declarations import stubs
     from codeact.engines import Engine, EngineUnavailable, engine_names
     from codeact.files import File
     from codeact.limits import Limits
     from codeact.policy import Policy
+    from codeact.proposals import Proposal
     from codeact.result import Call, Error, Result, Truncation, Usage
     from codeact.sandbox import Sandbox, run
     from codeact.session import Session, Turn
     from codeact.tools import Tool, Toolset, tool
 
 __all__ = [
+    "Action",
+    "Actions",
     "Audit",
     "Call",
     "Engine",
@@ -26,6 +30,7 @@ __all__ = [
     "File",
     "Limits",
     "Policy",
+    "Proposal",
     "Result",
     "Sandbox",
     "Session",
@@ -34,6 +39,7 @@ __all__ = [
     "Truncation",
     "Turn",
     "Usage",
+    "action",
     "engine_names",
     "run",
     "stubs",
@@ -41,6 +47,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Action": "actions",
+    "Actions": "actions",
     "Audit": "audit",
     "Call": "result",
     "Engine": "engines",
@@ -49,6 +57,7 @@ _HOMES = {
     "File": "files",
     "Limits": "limits",
     "Policy": "policy",
+    "Proposal": "proposals",
     "Result": "result",
     "Sandbox": "sandbox",
     "Session": "session",
@@ -57,6 +66,7 @@ _HOMES = {
     "Truncation": "result",
     "Turn": "session",
     "Usage": "result",
+    "action": "actions",
     "engine_names": "engines",
     "run": "sandbox",
     "stubs": "declarations",

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from codeact.misfits import explain
 from codeact.signatures import signature_line
-from codeact.tools import BadArguments, Granted, Tool, binder, tool
+from codeact.tools import BadArguments, Consequence, Granted, Tool, Toolset, binder, tool
 from codeact.values import Member, Uncrossable, from_host
 
 P = ParamSpec("P")
@@ -29,19 +29,14 @@ KEY = "idempotency_key"
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """What a program is given for a proposal.
-
-    Attributes:
-        proposal: its place among the proposals of the run, from 1.
-        status: that it is proposed, and by whom it will be decided.
-    """
+    """It is proposed and not done; it is decided outside, later."""
 
     proposal: int
-    status: str = "proposed; decided outside, after this program has finished"
+    status: str = "proposed, not done: it is decided outside, after this program"
 
 
 @dataclass(frozen=True, eq=False)
-class Action(Generic[P, R]):
+class Action(Consequence, Generic[P, R]):
     """A function that programs may propose to call. On the host it is called like the function it wraps.
 
     Attributes:
@@ -51,6 +46,7 @@ class Action(Generic[P, R]):
         signature: as programs see it: without the idempotency key, and giving a `Proposed`.
         is_async: whether the function is `async def`.
         takes_key: whether the function has a parameter `idempotency_key`.
+        inside: what programs see of it.
     """
 
     name: str
@@ -59,6 +55,7 @@ class Action(Generic[P, R]):
     signature: inspect.Signature
     is_async: bool
     takes_key: bool
+    inside: Tool[..., Proposed]
     _bind: Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]
 
     def __repr__(self) -> str:
@@ -91,8 +88,7 @@ class Action(Generic[P, R]):
         try:
             bound_args, bound_kwargs = self._bind(*args, **kwargs)
         except ValidationError as error:
-            line = f"actions.{self.signature_line}"
-            msg = f"actions.{self.name}(): {explain(line, self.signature, error, args, kwargs)}"
+            msg = f"{self.name}(): {explain(self.signature_line, self.signature, error, args, kwargs)}"
             raise BadArguments(msg) from None
         bound = self.signature.bind(*bound_args, **bound_kwargs)
         bound.apply_defaults()
@@ -101,7 +97,7 @@ class Action(Generic[P, R]):
             try:
                 plain[name] = _bare(from_host(value, depth=depth, size=size))
             except Uncrossable as error:
-                msg = f"actions.{self.name}(): argument {name}{error.path}: {error.reason}"
+                msg = f"{self.name}(): argument {name}{error.path}: {error.reason}"
                 raise BadArguments(msg) from None
         self.call_of(plain, "")
         return plain
@@ -171,6 +167,8 @@ def _make(function: Callable[P, R], *, name: str | None = None, doc: str | None 
             _check_default(made.name, parameter)
             parameters.append(parameter)
     signature = made.signature.replace(parameters=parameters, return_annotation=Proposed)
+    bind = binder(made.name, signature)
+    inside: Tool[..., Proposed] = Tool(made.name, _unreachable, made.doc, signature, False, None, None, bind)
     return Action(
         name=made.name,
         function=function,
@@ -178,8 +176,14 @@ def _make(function: Callable[P, R], *, name: str | None = None, doc: str | None 
         signature=signature,
         is_async=made.is_async,
         takes_key=KEY in made.signature.parameters,
-        _bind=binder(made.name, signature),
+        inside=inside,
+        _bind=bind,
     )
+
+
+def _unreachable(*_args: object, **_kwargs: object) -> Proposed:
+    msg = "what programs see of an action is proposed, and not called"
+    raise RuntimeError(msg)
 
 
 def _check_default(name: str, parameter: inspect.Parameter) -> None:
@@ -241,6 +245,11 @@ class Actions(Mapping[str, "Action[..., Any]"]):
 
     def __repr__(self) -> str:
         return f"Actions({', '.join(self._actions)})"
+
+    @property
+    def inside(self) -> Toolset:
+        """What programs see of them."""
+        return Toolset([member.inside for member in self._actions.values()])
 
 
 def _members(actions: Granted) -> Iterator[Action[..., Any]]:

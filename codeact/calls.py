@@ -8,25 +8,25 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
-from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from codeact import excerpts
 from codeact.audit import SILENT, Trail, Unrecorded, events
 from codeact.engines import Answer, Fault, Refusal, Reply, Stop
 from codeact.grant import Deadline
 from codeact.limits import Limits
+from codeact.offer import Offer
 from codeact.pending import NOTHING, Arguments, Pending
 from codeact.portal import Portal
 from codeact.promise import Awaited
+from codeact.proposals import Proposal
 from codeact.renderings import digest_of
 from codeact.result import DIGITS, Call, State
 from codeact.threads import threads
-from codeact.tools import BadArguments, Tool, Toolset
+from codeact.tools import Tool
 from codeact.values import Uncrossable, from_host
-from codeact.work import Work, told
-from wasm_runtime.guest.names import shortened, unknown_tool
+from codeact.work import Work
+from wasm_runtime.guest.names import shortened
 
 log = logging.getLogger("codeact")
 
@@ -46,10 +46,8 @@ class Door:
         unrecorded: why a call is not on record, which ends the run; None while all are.
     """
 
-    def __init__(
-        self, tools: Toolset, limits: Limits, deadline: Deadline, portal: Portal, trail: Trail = SILENT
-    ) -> None:
-        self._tools = tools
+    def __init__(self, offer: Offer, limits: Limits, deadline: Deadline, portal: Portal, trail: Trail = SILENT) -> None:
+        self._offer = offer
         self._limits = limits
         self._deadline = deadline
         self._portal = portal
@@ -75,6 +73,11 @@ class Door:
             return tuple(sorted([*self._calls, *pending], key=lambda call: call.seq))
 
     @property
+    def proposals(self) -> tuple[Proposal, ...]:
+        """What the program has proposed so far, in order."""
+        return self._offer.proposals
+
+    @property
     def busy(self) -> float:
         """Seconds that at least one call was under way, of those that have ended."""
         total, last = 0.0, -math.inf
@@ -83,21 +86,22 @@ class Door:
             last = max(last, end)
         return total
 
-    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
+    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> Reply:
         """Answer one call from inside. Never raises.
 
         Args:
-            name: the tool asked for; anything a guest may send.
+            name: what is asked for; anything a guest may send.
             args: positional arguments, plain values.
             kwargs: keyword arguments, plain values.
+            line: the program's line that calls; 0 where that is not known.
         """
         try:
-            entered = self._enter(name, args, kwargs)
+            entered = self._enter(name, args, kwargs, line)
             return self._answered(*entered) if isinstance(entered, tuple) else entered
         except BaseException as error:  # noqa: BLE001 - a guest must never see our own frames
             return self.end(_broken(error))
 
-    def submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> int | Reply:
+    def submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> int | Reply:
         """Begin a call of an async tool and go on; see `call`. It is under way by the next `wait`. Never raises.
 
         Returns:
@@ -105,7 +109,7 @@ class Door:
             it was refused, or the tool is not async.
         """
         try:
-            entered = self._enter(name, args, kwargs)
+            entered = self._enter(name, args, kwargs, line)
             if not isinstance(entered, tuple):
                 return entered
             call, work = entered
@@ -152,10 +156,10 @@ class Door:
             call.cancel()
             self._tell(call, receipt)
 
-    def refuse(self, name: str, reason: str) -> Reply:
+    def refuse(self, name: str, reason: str, line: int = 0) -> Reply:
         """Put a call on record whose arguments could not be read. Never raises."""
         try:
-            call = self._begin(name, "")
+            call = self._begin(name, "", line)
             if isinstance(call, Stop):
                 return call
             return self._settle(call, "refused", Refusal("TypeError", f"{shortened(name)}: {reason}"))
@@ -198,7 +202,7 @@ class Door:
             for call, receipt in left:
                 self._tell(call, receipt)
 
-    def _begin(self, name: str, digest: str, said: Arguments | None = None) -> Pending | Stop:
+    def _begin(self, name: str, digest: str, line: int, said: Arguments | None = None) -> Pending | Stop:
         stop = self.interrupted()
         if stop is not None:
             return Stop(stop)
@@ -207,18 +211,20 @@ class Door:
             if self.stop is not None:
                 return Stop(self.stop)
             self._made += 1
-            call = Pending(self._made, shortened(name), digest, known)
+            call = Pending(self._made, shortened(name), digest, line, known)
             if call.seq <= self._limits.calls:
                 self._under_way[call.seq] = call
                 return call
         return self.end(_too_many(self._limits.calls))
 
-    def _enter(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[Pending, Work] | Reply:
-        """Begin a call, and see that it fits a tool; otherwise what is answered at once."""
-        call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS], (args, kwargs))
+    def _enter(
+        self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int
+    ) -> tuple[Pending, Work] | Reply:
+        """Begin a call, and see that it fits what it asks for; otherwise what is answered at once."""
+        call = self._begin(name, digest_of(args, kwargs, self._limits.value_depth)[:DIGITS], line, (args, kwargs))
         if isinstance(call, Stop):
             return call
-        work = self._bound(name, args, kwargs)
+        work = self._offer.work(name, args, kwargs, line)
         return self._settle(call, "refused", work) if isinstance(work, Refusal) else (call, work)
 
     def _answered(self, call: Pending, work: Work) -> Reply:
@@ -253,19 +259,6 @@ class Door:
     def _end_unrecorded(self, fault: Fault) -> Stop:
         self.unrecorded = fault
         return self.end(fault)
-
-    def _bound(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Work | Refusal:
-        tool = self._tools.get(name)
-        if tool is None:
-            return Refusal("AttributeError", unknown_tool(name, self._tools))
-        try:
-            bound_args, bound_kwargs = tool.bind(args, kwargs)
-        except BadArguments as error:
-            return Refusal("TypeError", str(error))
-        except Exception as error:  # noqa: BLE001 - a validator of the host's own failed
-            return Refusal("TypeError", f"{tool.name}(): {told(error)}")
-        function = partial(tool.function, *bound_args, **bound_kwargs)
-        return Work(tool, function, lambda: excerpts.call(tool.name, args, kwargs))
 
     def _perform(self, call: Pending, work: Work) -> object:
         """Carry a call out while the guest stands still."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin
 
+from codeact.actions import Actions
 from codeact.engines import Face
 from codeact.kinds import Alias, Choice, Field, Kind, kind_of, note_of
 from codeact.notation import Notation, StrictNotation
 from codeact.signatures import CHOICES, parameters_line, signature_line, values_of
 from codeact.tools import Granted, Tool, Toolset
+from wasm_runtime.guest.names import ACTIONS
 
 _RECORD = '''\
 class Record(dict[str, Any]):
@@ -24,30 +27,37 @@ class Member:
         return NotImplemented'''
 
 
-def stubs(tools: Granted) -> str:
+def stubs(tools: Granted, actions: Granted = ()) -> str:
     """The tools as Python declarations, for a model's prompt and for a type checker.
 
     The text is a module: the records that tools give, the dicts that they take, and `tools` itself with each tool as
-    a method and its documentation. What a checker cannot know is `Any`, and a comment says what it stands for.
+    a method and its documentation. Where there are actions, `actions` is there too. What a checker cannot know is
+    `Any`, and a comment says what it stands for.
 
     Args:
         tools: what a `Sandbox` takes as tools, or a sandbox's own `tools`.
+        actions: what it takes as actions, or its own `actions`.
     """
     toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
+    proposable = actions if isinstance(actions, Actions) else Actions(actions)
     notation = StrictNotation()
-    declarations = Declarations(toolset, notation)
+    offered = [("Tools", toolset), *([("Actions", proposable.inside)] if proposable else [])]
+    declarations = Declarations([member for _, members in offered for member in members.values()], notation)
     kinds = list(filter(None, map(declarations.declaration, (*declarations.given, *declarations.taken))))
-    interface = "\n".join(_interface(toolset, declarations, notation))
+    interfaces = ["\n".join(_interface(name, members, declarations, notation)) for name, members in offered]
     seconds = "\n".join(f"{name}_ = {name}" for name in sorted(notation.second))
     bases = [_RECORD] * any(map(_is_record, declarations.given)) + [_MEMBER] * any(map(_is_choice, declarations.given))
-    parts = [_imports(notation), *bases, *kinds, seconds, interface, "tools: Tools"]
+    parts = [_imports(notation), *bases, *kinds, seconds, *interfaces]
+    parts.append("\n".join(f"{name.lower()}: {name}" for name, _ in offered))
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def faces(toolset: Toolset) -> tuple[Face, ...]:
-    """What a program may see of its tools."""
-    declarations = Declarations(toolset, Notation())
-    return tuple(declarations.face(member) for member in toolset.values())
+def faces(toolset: Toolset, actions: Actions) -> tuple[Face, ...]:
+    """What a program may see of its tools and actions."""
+    tools, inside = toolset.values(), actions.inside.values()
+    declarations = Declarations([*tools, *inside], Notation())
+    proposable = [declarations.face(member) for member in inside]
+    return (*map(declarations.face, tools), *(replace(face, name=f"{ACTIONS}{face.name}") for face in proposable))
 
 
 def documentation(member: Tool[..., Any]) -> str:
@@ -66,8 +76,8 @@ class Declarations:
         taken: those that only go to them.
     """
 
-    def __init__(self, toolset: Toolset, notation: Notation) -> None:
-        members = toolset.values()
+    def __init__(self, members: Iterable[Tool[..., Any]], notation: Notation) -> None:
+        members = list(members)
         taken = _reached((parameter for member in members for parameter in _parameters(member)), _taken)
         self.notation = notation
         self.given = _reached((member.signature.return_annotation for member in members), _given)
@@ -193,10 +203,10 @@ def _reached(annotations: Iterable[Any], fields: Callable[[Kind], tuple[Field, .
 # --- text ----------------------------------------------------------------------------------------------------
 
 
-def _interface(toolset: Toolset, declarations: Declarations, notation: StrictNotation) -> Iterator[str]:
-    """`tools` as a protocol, whose methods need no bodies."""
+def _interface(name: str, toolset: Toolset, declarations: Declarations, notation: StrictNotation) -> Iterator[str]:
+    """`tools` or `actions` as a protocol, whose methods need no bodies."""
     taken_names = frozenset(toolset)
-    yield f"class Tools({notation.from_('typing', 'Protocol')}):"
+    yield f"class {name}({notation.from_('typing', 'Protocol')}):"
     for member in toolset.values():
         signature = member.signature
         before = len(notation.unknown)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from codeact.audit import Trail, events, trail
 from codeact.calls import Door
@@ -22,13 +23,18 @@ from codeact.errors import build
 from codeact.files import File, compared, leaving
 from codeact.grant import Deadline, Grant, Place, Task
 from codeact.notes import note_of, withheld
+from codeact.offer import Offer
 from codeact.output import Output
 from codeact.portal import Portal, own_loop
-from codeact.result import Result, Usage
+from codeact.proposals import Proposal
+from codeact.result import Call, Result, Usage
 from codeact.source import Reading, is_unread, readings, unfit
 from codeact.threads import threads
 
 log = logging.getLogger("codeact")
+
+Made = TypeVar("Made", Call, Proposal)
+"""What a program has done at a line."""
 
 AT_EXIT = 0.5
 """Seconds that guests get to stop when the process exits: a thread must not be inside wasm when it is ended."""
@@ -165,7 +171,8 @@ class Execution:
             self._trail = Trail(place.trail.audit, self._id, place.trail.session, place.trail.tenant)
         self._started = time.monotonic()
         self._deadline = Deadline(grant.limits, place.until if place else math.inf)
-        self.door = Door(grant.tools, grant.limits, self._deadline, portal, self._trail)
+        offer = Offer(grant.tools, grant.actions, grant.limits)
+        self.door = Door(offer, grant.limits, self._deadline, portal, self._trail)
         self._output = Output(grant.limits.output)
         self._lock = threading.Lock()
         self._outcome: Outcome | None = None
@@ -252,7 +259,7 @@ class Execution:
         return events.recorded(events.exit_of, self._trail, result)
 
     def _result(self, outcome: Outcome) -> Result:
-        calls = self.door.calls
+        calls = tuple(map(self._placed, self.door.calls))
         wall = time.monotonic() - self._started
         error = (
             None
@@ -283,8 +290,15 @@ class Execution:
             truncated=self._output.truncations,
             exit_code=_status(outcome.exit_code),
             run=self._id,
+            proposals=tuple(map(self._placed, self.door.proposals)),
             shown=self._grant.limits.shown,
         )
+
+    def _placed(self, made: Made) -> Made:
+        """A call or a proposal with its line as it is in what the model wrote."""
+        if made.line is None or self._reading.text is self._reading.written:
+            return made
+        return replace(made, line=self._reading.line(made.line).number)
 
     def _inputs(self) -> Mapping[str, bytes]:
         """What is put into a fresh world beside the run's own files."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codeact.actions import Actions
 from codeact.audit import SILENT, Audit, Trail
 from codeact.engines import Doors, Engine, Face, Instance
 from codeact.engines.code_cache import CodeCache
@@ -28,7 +29,8 @@ class Grant:
     Attributes:
         engine: makes the worlds.
         tools: the tools granted.
-        faces: what programs see of them.
+        actions: what programs may propose.
+        faces: what programs see of both.
         limits: what one run may use.
         checker: looks at programs before they run; None leaves that to the run itself.
         inputs: files that are in every world, to be read and not changed: contents by path.
@@ -38,6 +40,7 @@ class Grant:
 
     engine: Engine
     tools: Toolset
+    actions: Actions
     faces: tuple[Face, ...]
     limits: Limits
     checker: Checker | None = None

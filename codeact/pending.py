@@ -25,6 +25,7 @@ class Pending:
         seq: its place in the run, from 1.
         name: the tool asked for, shortened.
         digest: the digits of its arguments that a receipt shows.
+        line: the program's line that made it; 0 where that is not known.
         started: when it began, by `time.perf_counter`.
         ended: when what it was promised was there, by the same clock; None before, and where the guest stands still.
         until: when it has used up its own time, by `time.monotonic`.
@@ -32,10 +33,23 @@ class Pending:
         said: what an event says of its arguments; see `codeact.audit.events`.
     """
 
-    __slots__ = ("_cancelled", "_promise", "digest", "ended", "name", "said", "seq", "started", "timed_out", "until")
+    __slots__ = (
+        "_cancelled",
+        "_promise",
+        "digest",
+        "ended",
+        "line",
+        "name",
+        "said",
+        "seq",
+        "started",
+        "timed_out",
+        "until",
+    )
 
-    def __init__(self, seq: int, name: str, digest: str, said: Mapping[str, object] = NOTHING) -> None:
+    def __init__(self, seq: int, name: str, digest: str, line: int = 0, said: Mapping[str, object] = NOTHING) -> None:
         self.seq = seq
+        self.line = line
         self.name = name
         self.digest = digest
         self.said = said
@@ -100,7 +114,7 @@ class Pending:
     def receipt(self, state: State) -> Call:
         """Its receipt, were it to end now."""
         ended = time.perf_counter() if self.ended is None else self.ended
-        return Call(self.seq, self.name, self.digest, state, ended - self.started)
+        return Call(self.seq, self.name, self.digest, state, ended - self.started, self.line or None)
 
     def _attach(self, promise: Promise) -> None:
         self._promise = promise

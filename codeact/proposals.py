@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 
 from codeact import excerpts
 from codeact.limits import DEEPEST
@@ -49,10 +51,37 @@ class Proposal:
 
 
 def digest_of(name: str, arguments: Mapping[str, object]) -> str:
-    """The SHA-256 of an action's name and its arguments as they are encoded, hexadecimal.
+    """The SHA-256 of an action's name and its arguments, hexadecimal; the same for arguments that are equal.
 
     Args:
         name: the action.
-        arguments: plain values by the names of the parameters, in the order of the signature.
+        arguments: plain values by the names of the parameters.
     """
-    return hashlib.sha256(encode([name, dict(arguments)], DEEPEST).encode()).hexdigest()
+    return hashlib.sha256(encode([name, _canonical(dict(arguments))], DEEPEST + 2).encode()).hexdigest()
+
+
+def _canonical(value: object) -> object:
+    """The value as all that are equal to it: twenty is 20 and 20.0, and the order of a mapping's keys says nothing."""
+    match value:
+        case Decimal() if value.is_finite():
+            return value.normalize(_EXACT) + 0  # there is one zero
+        case datetime() if value.tzinfo is not None:
+            return value.astimezone(UTC)
+        case dict():
+            items = [(_canonical(key), _canonical(item)) for key, item in dict.items(value)]
+            return dict(sorted(items, key=lambda item: _text(item[0])))
+        case set() | frozenset():
+            return (type(value).__name__, *sorted(map(_canonical, value), key=_text))
+        case list():
+            return list(map(_canonical, value))
+        case tuple():
+            return tuple(map(_canonical, value))
+        case _:
+            return value
+
+
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
+def _text(value: object) -> str:
+    return encode(value, DEEPEST)

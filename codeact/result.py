@@ -10,6 +10,7 @@ from typing import Literal
 
 from codeact.engines import Kind
 from codeact.files import File, save
+from codeact.proposals import Proposal
 from codeact.renderings import jsonable, printable
 
 State = Literal["ok", "failed", "refused", "unfinished"]
@@ -53,10 +54,11 @@ class Call:
 
     Attributes:
         seq: its place in the run, from 1.
-        name: the tool asked for.
+        name: the tool asked for, or `actions.` and the action.
         digest: the first 16 hexadecimal digits of the SHA-256 of the encoded arguments.
         state: how it ended.
         duration: seconds on the host.
+        line: the program's line that made it, from 1; None where that is not known.
     """
 
     seq: int
@@ -64,6 +66,7 @@ class Call:
     digest: str
     state: State
     duration: float
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,9 @@ OBSERVED_LINES = 5
 OBSERVED_FILES = 20
 """Files that it names."""
 
+OBSERVED_PROPOSALS = 10
+"""Proposals that it shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -127,6 +133,8 @@ class Result:
         truncated: every cut that was made.
         exit_code: what the program gave to `sys.exit`; None when it did not call it.
         run: the id of the run, by which an audit tells it.
+        proposals: what it proposed to do to the world, in order. None of it has happened; of a program that failed
+            nothing is to be taken further.
         shown: characters of the value, and of the output, that an observation shows.
     """
 
@@ -141,6 +149,7 @@ class Result:
     truncated: tuple[Truncation, ...] = ()
     exit_code: int | None = None
     run: str = ""
+    proposals: tuple[Proposal, ...] = ()
     shown: int = 4000
 
     def to_dict(self) -> dict[str, object]:
@@ -160,6 +169,7 @@ class Result:
             "truncated": [asdict(cut) for cut in self.truncated],
             "exit_code": self.exit_code,
             "run": self.run,
+            "proposals": [proposal.to_dict() for proposal in self.proposals],
         }
 
     def save(self, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -167,7 +177,7 @@ class Result:
         return save(self.files, directory)
 
     def observation(self) -> str:
-        """The text for the model: always in the order status, value or error, output, files, notes, cuts."""
+        """The text for the model: always in the order status, value or error, output, proposals, files, notes, cuts."""
         return printable("\n".join(self._observed()))
 
     def _observed(self) -> Iterator[str]:
@@ -181,6 +191,8 @@ class Result:
         if self.stdout:
             yield "output:"
             yield _cut(self.stdout.rstrip("\n"), self.shown)
+        if self.proposals:
+            yield _proposed(self.proposals, self.ok)
         if self.files:
             yield f"files: {_listed(self.files)}"
         if self.note:
@@ -191,6 +203,15 @@ class Result:
 
 def _told(file: File) -> dict[str, object]:
     return {"path": file.path, "state": file.state, "size": file.size, "digest": file.digest}
+
+
+def _proposed(proposals: tuple[Proposal, ...], ok: bool) -> str:
+    shown = [f"{proposal.seq}. {proposal}" for proposal in proposals[:OBSERVED_PROPOSALS]]
+    more = f"; and {len(proposals) - OBSERVED_PROPOSALS:,} more" if len(proposals) > OBSERVED_PROPOSALS else ""
+    listed = "; ".join(shown) + more
+    if ok:
+        return f"proposed, to be decided outside: {listed}"
+    return f"dropped, because the program failed (propose again what is still wanted): {listed}"
 
 
 def _listed(files: tuple[File, ...]) -> str:

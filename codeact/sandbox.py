@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from codeact.actions import Actions
 from codeact.audit import Audit
 from codeact.declarations import faces
 from codeact.engines import Engine, load
@@ -46,6 +47,7 @@ class Sandbox:
         self,
         tools: Granted = (),
         *,
+        actions: Granted = (),
         engine: str | Engine = "wasm",
         limits: Limits | None = None,
         guest: str | os.PathLike[str] | None = None,
@@ -59,6 +61,8 @@ class Sandbox:
 
         Args:
             tools: tools or typed functions, or a mapping of names to them.
+            actions: what programs may propose to do to the world, given like tools: see `codeact.action`. Inside they are
+                found in `actions`; what is proposed is in `Result.proposals`, and nothing of it happens.
             engine: `wasm`, the boundary, for programs that nobody vouches for; or `restricted`, which is fast
                 and stops accidents, and is no security boundary; or an engine of your own.
             limits: what one run may use.
@@ -111,8 +115,9 @@ class Sandbox:
         elif ready or type(ready) is not int:
             made = prepared = _prepared(made, ready, most)
             self._end = prepared.close
-        checker = _checker(toolset, made) if check else None
-        self._grant = Grant(made, toolset, faces(toolset), most, checker, given, audit)
+        proposable = actions if isinstance(actions, Actions) else Actions(actions)
+        checker = _checker(toolset, proposable, made) if check else None
+        self._grant = Grant(made, toolset, proposable, faces(toolset, proposable), most, checker, given, audit)
 
     @classmethod
     def from_policy(  # noqa: PLR0913 - as above
@@ -120,6 +125,7 @@ class Sandbox:
         policy: Policy,
         tools: Granted = (),
         *,
+        actions: Granted = (),
         audit: Audit | None = None,
         guest: str | os.PathLike[str] | None = None,
         check: bool = False,
@@ -133,6 +139,7 @@ class Sandbox:
         Args:
             policy: the policy, see `codeact.policy.Policy.load`.
             tools: see `Sandbox`.
+            actions: see `Sandbox`.
             audit: where events go; what the policy says by default. For the policy's own file and more sinks give
                 `policy.open_audit(*sinks)`, also where several sandboxes share one.
             guest: see `Sandbox`.
@@ -152,6 +159,7 @@ class Sandbox:
             raise TypeError(msg)
         return cls(
             tools,
+            actions=actions,
             engine=policy.boundary.engine,
             limits=policy.as_limits(),
             guest=guest,
@@ -169,6 +177,11 @@ class Sandbox:
     def tools(self) -> Toolset:
         """The tools granted."""
         return self._grant.tools
+
+    @property
+    def actions(self) -> Actions:
+        """What programs may propose."""
+        return self._grant.actions
 
     @property
     def limits(self) -> Limits:
@@ -247,10 +260,10 @@ class Sandbox:
         return Session(self._grant, tenant, history)
 
 
-def _checker(toolset: Toolset, engine: Engine) -> Checker:
+def _checker(toolset: Toolset, actions: Actions, engine: Engine) -> Checker:
     from codeact.check import Checker  # noqa: PLC0415 - an extra, and only where it is asked for
 
-    return Checker(toolset, GUEST_PYTHON if engine.name == "wasm" else sys.version_info[:2])
+    return Checker(toolset, actions, GUEST_PYTHON if engine.name == "wasm" else sys.version_info[:2])
 
 
 def _nothing() -> None:

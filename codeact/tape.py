@@ -139,20 +139,20 @@ class _Recorder:
         self._doors = doors
         self._waits = 0
 
-    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
+    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> Reply:
         digest = digest_of(args, kwargs, self._depth)  # before the tool has them
-        reply = self._doors.call(name, args, kwargs)
+        reply = self._doors.call(name, args, kwargs, line)
         self._note(name, digest, reply)
         return reply
 
-    def submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> int | Reply:
+    def submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> int | Reply:
         digest = digest_of(args, kwargs, self._depth)
-        reply = self._doors.submit(name, args, kwargs)
+        reply = self._doors.submit(name, args, kwargs, line)
         self._note(name, digest, reply)
         return reply
 
-    def refuse(self, name: str, reason: str) -> Reply:
-        reply = self._doors.refuse(name, reason)
+    def refuse(self, name: str, reason: str, line: int = 0) -> Reply:
+        reply = self._doors.refuse(name, reason, line)
         self._note(name, "", reply)
         return reply
 
@@ -200,13 +200,13 @@ class _Player:
         self._end = tape.end
         self._waits = 0
 
-    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
+    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], _line: int = 0) -> Reply:
         return self._at_once(self.submit(name, args, kwargs))
 
-    def submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> int | Reply:
+    def submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], _line: int = 0) -> int | Reply:
         return self._answer(name, digest_of(args, kwargs, self._depth))
 
-    def refuse(self, name: str, _reason: str) -> Reply:
+    def refuse(self, name: str, _reason: str, _line: int = 0) -> Reply:
         return self._at_once(self._answer(name, ""))
 
     def wait(self, seconds: float | None) -> tuple[tuple[int, Reply], ...] | Stop:

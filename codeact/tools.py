@@ -23,6 +23,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class Consequence:
+    """What changes the world, and so is no tool; see `codeact.actions`."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Tool(Generic[P, R]):
     """A function that programs may call. On the host it is called like the function it wraps.
@@ -114,6 +120,9 @@ def _make(
 ) -> Tool[P, R]:
     if isinstance(function, Tool):
         msg = f"tool {function.name!r} is already a tool"
+        raise TypeError(msg)
+    if isinstance(function, Consequence):
+        msg = f"tools: {function!r} changes the world, and a tool may be called twice; give it as one of actions=[…]"
         raise TypeError(msg)
     if not callable(function):
         msg = f"tool: expected a function, got {function!r}"

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from codeact import Limits, Sandbox
+from codeact import Limits, Sandbox, Toolset
+from codeact.actions import Actions
+from codeact.offer import Offer
 from codeact.tools import Granted
 
 ENGINES = ("wasm", "restricted")
@@ -23,12 +25,17 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def make(engine: str) -> MakeSandbox:
-    """Makes sandboxes on the engine in turn; keyword arguments beside `tools` are limits."""
+    """Makes sandboxes on the engine in turn; keyword arguments beside `tools` and `actions` are limits."""
 
-    def make(tools: Granted = (), **limits: Any) -> Sandbox:
-        return Sandbox(tools, engine=engine, limits=Limits(**{"timeout": 20.0, **limits}))
+    def make(tools: Granted = (), *, actions: Granted = (), **limits: Any) -> Sandbox:
+        return Sandbox(tools, actions=actions, engine=engine, limits=Limits(**{"timeout": 20.0, **limits}))
 
     return make
+
+
+def offer(tools: Granted, limits: Limits) -> Offer:
+    """What a door has to offer where there are tools alone."""
+    return Offer(Toolset(tools), Actions(), limits)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BeforeValidator, Field
 
-from codeact import Limits, Sandbox, tool
+from codeact import Actions, Limits, Sandbox, tool
 from codeact.check import Checker
 from codeact.tools import Toolset
 from tests import tools as granted
@@ -229,7 +229,7 @@ def problems() -> list[dict[str, Any]]:
 
 @pytest.mark.skipif(not HUMAN_EVAL.exists(), reason="HumanEval is not beside this checkout")
 def test_honest_programs_are_not_refused() -> None:
-    judge = Checker(Toolset([count, fetch]), (3, 14))
+    judge = Checker(Toolset([count, fetch]), Actions(), (3, 14))
     for problem in problems()[::8]:
         program = (
             f"{problem['prompt']}{problem['canonical_solution']}\n{problem['test']}\ncheck({problem['entry_point']})"
@@ -254,7 +254,7 @@ def test_the_checker_sees_nothing_of_the_host(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setenv("SECRET", "x")
     monkeypatch.setattr("codeact.check.subprocess.Popen", spy)
-    assert Checker(Toolset([count]), (3, 14)).check("tools.counts()", [], 30.0) is not None
+    assert Checker(Toolset([count]), Actions(), (3, 14)).check("tools.counts()", [], 30.0) is not None
     assert len(seen) == 2, "the checker, and who judges what it found"
     for one in seen:
         assert set(one["env"]) <= {"HOME", "TY_MAX_PARALLELISM"}
@@ -284,6 +284,6 @@ def test_only_bounds_keep_a_parameter_narrow() -> None:
     def take(a: Annotated[int, Field(ge=1)], b: Annotated[int, BeforeValidator(len)]) -> int:
         return a + b
 
-    judge = Checker(Toolset([take]), (3, 14))
+    judge = Checker(Toolset([take]), Actions(), (3, 14))
     assert judge.check("tools.take(1, [1])", [], 30.0) is None
     assert judge.check("tools.take([1], 1)", [], 30.0) is not None

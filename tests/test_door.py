@@ -12,13 +12,13 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BeforeValidator
 
-from codeact import Limits, Sandbox, Tool, Toolset, tool
+from codeact import Limits, Sandbox, Tool, tool
 from codeact.calls import Door
 from codeact.engines import Answer, Refusal, Stop
 from codeact.grant import Deadline
 from codeact.portal import Portal, own_loop
 from tests import tools
-from tests.conftest import MakeSandbox
+from tests.conftest import MakeSandbox, offer
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_whoever_notices_the_deadline_names_the_tool_under_way() -> None:
         return 1
 
     door = Door(
-        Toolset([slow]),
+        offer([slow], Limits(timeout=0.1)),
         Limits(timeout=0.1),
         Deadline(Limits(timeout=0.1)),
         Portal(own_loop),
@@ -231,7 +231,7 @@ def test_calls_may_come_from_several_threads_at_once() -> None:
         together.wait(20)
         return n
 
-    door = Door(Toolset([meet]), Limits(), Deadline(Limits(timeout=60)), Portal(own_loop))
+    door = Door(offer([meet], Limits()), Limits(), Deadline(Limits(timeout=60)), Portal(own_loop))
     replies: list[object] = []
     threads = [threading.Thread(target=lambda n=n: replies.append(door.call("meet", (n,), {}))) for n in range(3)]
     for thread in threads:
@@ -253,7 +253,7 @@ def test_a_door_that_is_shut_before_a_call_has_begun_still_cancels_it() -> None:
             self.wake()
             door.close()  # at the worst moment
 
-    door = Door(Toolset([forever]), Limits(), Deadline(Limits(timeout=60)), Slow(own_loop))
+    door = Door(offer([forever], Limits()), Limits(), Deadline(Limits(timeout=60)), Slow(own_loop))
     began = time.monotonic()
     assert isinstance(door.call("forever", (), {}), Stop)
     assert time.monotonic() - began < 10
@@ -321,7 +321,7 @@ def test_a_name_of_any_length_is_refused_cheaply(make: MakeSandbox) -> None:
     )
     assert isinstance(result.value, int)
     assert result.value < 500
-    door = Door(Toolset([tools.echo]), Limits(), Deadline(Limits(timeout=60)), Portal(own_loop))
+    door = Door(offer([tools.echo], Limits()), Limits(), Deadline(Limits(timeout=60)), Portal(own_loop))
     reply = door.call("x" * 5_000_000, (), {})
     assert isinstance(reply, Refusal)
     assert len(reply.message) < 500
@@ -412,7 +412,7 @@ def test_many_threads_share_a_sandbox(make: MakeSandbox) -> None:
 
 
 def _door(*granted: Any, seconds: float = 60.0, **limits: Any) -> Door:
-    return Door(Toolset(granted), Limits(**limits), Deadline(Limits(timeout=seconds)), Portal(own_loop))
+    return Door(offer(granted, Limits(**limits)), Limits(**limits), Deadline(Limits(timeout=seconds)), Portal(own_loop))
 
 
 def test_a_submitted_call_is_answered_by_its_ticket() -> None:
@@ -513,7 +513,7 @@ def test_a_call_that_nobody_asks_for_is_on_record_as_what_it_came_to() -> None:
 def test_a_loop_that_is_closed_is_a_failed_call() -> None:
     loop = asyncio.new_event_loop()
     loop.close()
-    door = Door(Toolset([tools.fetch]), Limits(), Deadline(Limits(timeout=60)), Portal(lambda: loop))
+    door = Door(offer([tools.fetch], Limits()), Limits(), Deadline(Limits(timeout=60)), Portal(lambda: loop))
     ticket = door.submit("fetch", (1,), {})
     came = door.wait(None)
     assert not isinstance(came, Stop)

@@ -24,7 +24,7 @@ from codeact.calls import Door
 from codeact.engines import Stop
 from codeact.grant import Deadline
 from codeact.portal import Portal, own_loop
-from codeact.tools import Toolset
+from tests.conftest import offer
 
 SECRET = "4111-1111-1111-1111"
 
@@ -293,7 +293,11 @@ def test_a_call_that_ends_at_the_deadline_is_on_record_before_the_run(
 def test_nobody_waits_while_a_large_result_is_read_for_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
     kept, closed = Kept(), []
     door = Door(
-        Toolset([charge]), Limits(), Deadline(Limits(timeout=60)), Portal(own_loop), Trail(Audit([kept]), run="r1")
+        offer([charge], Limits()),
+        Limits(),
+        Deadline(Limits(timeout=60)),
+        Portal(own_loop),
+        Trail(Audit([kept]), run="r1"),
     )
     digest_of = events.digest_of
 

@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from hypothesis import assume, given, settings
@@ -90,12 +91,20 @@ def as_it_is(program: str) -> str:
 
 
 def indented(by: str) -> Callable[[str], str]:
-    return lambda program: "".join(by + line if line.strip() else line for line in program.splitlines(keepends=True))
+    return partial(indented_by, by)
+
+
+def indented_by(by: str, program: str) -> str:
+    return "".join(by + line if line.strip() else line for line in program.splitlines(keepends=True))
 
 
 def stripped(by: str) -> Callable[[str], str]:
+    return partial(stripped_of, by)
+
+
+def stripped_of(by: str, program: str) -> str:
     """All but the first line; where that one opens a block, Python alone knows which lines are its own."""
-    return lambda program: program if program.startswith(OPENINGS) else indented(by)(program).strip()
+    return program if program.startswith(OPENINGS) else indented(by)(program).strip()
 
 
 def prompted(program: str) -> str:
@@ -109,12 +118,17 @@ layouts = st.sampled_from(
     [as_it_is, *map(indented, ("  ", "    ", "\t", " \t")), *map(stripped, ("    ", "\t")), prompted]
 )
 
+
+def opened_as_closed(marks: tuple[str, ...]) -> bool:
+    return marks[0] != '"' or marks[1] == '"'
+
+
 characters = st.tuples(
     st.sampled_from(["\u201c", "\u201d", "\u201e", '"']),
     st.sampled_from(["\u201d", "\u201c", '"']),
     st.sampled_from([" ", "\xa0", "\u3000"]),
     st.sampled_from(["", "\u200b", "\ufeff"]),
-).filter(lambda marks: marks[0] != '"' or marks[1] == '"')
+).filter(opened_as_closed)
 
 fences = st.tuples(
     st.sampled_from(["", "Here's the code:\n\n", "Sure! It\u2019s \u201csimple\u201d (\n", "# Plan\n1. Don't\n"]),

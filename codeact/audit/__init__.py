@@ -25,6 +25,7 @@ EventName = Literal[
     "sandbox_exit",
     "tool_call_executed",
     "tool_call_denied",
+    "action_proposed",
     "session_open",
     "session_close",
     "egress",

@@ -17,6 +17,7 @@ from codeact.limits import DEEPEST
 from codeact.pending import NOTHING, Arguments
 from codeact.renderings import digest_of, jsonable
 from codeact.result import DIGITS, Call, Result
+from wasm_runtime.guest.names import ACTIONS
 
 log = logging.getLogger("codeact")
 
@@ -118,7 +119,7 @@ def answer(trail: Trail, reply: Reply) -> Mapping[str, object]:
 
 
 def call(trail: Trail, receipt: Call, content: Mapping[str, object]) -> None:
-    """A tool call has ended, or was refused at the door.
+    """A tool call has ended, an action was proposed, or either was refused at the door.
 
     Args:
         trail: the run's.
@@ -133,7 +134,10 @@ def call(trail: Trail, receipt: Call, content: Mapping[str, object]) -> None:
         "duration_ms": _milliseconds(receipt.duration),
         **content,
     }
-    trail.emit("tool_call_denied" if receipt.state == "refused" else "tool_call_executed", data)
+    if receipt.state == "refused":
+        trail.emit("tool_call_denied", data)
+    else:
+        trail.emit("action_proposed" if receipt.name.startswith(ACTIONS) else "tool_call_executed", data)
 
 
 def session_open(trail: Trail, engine: str) -> None:

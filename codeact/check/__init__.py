@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from codeact.actions import Actions
 from codeact.check import judge
 from codeact.check.findings import fault_of
 from codeact.check.interface import interface, kinds_of
@@ -52,18 +53,20 @@ class Checker:
         ImportError: `ty` is not installed.
     """
 
-    def __init__(self, toolset: Toolset, version: tuple[int, int]) -> None:
+    def __init__(self, toolset: Toolset, actions: Actions, version: tuple[int, int]) -> None:
         """Prepare what does not depend on the program.
 
         Args:
             toolset: the tools.
+            actions: what can be proposed.
             version: of the Python that will run the programs.
         """
-        self._toolset = toolset
-        declarations = Declarations(toolset, StrictNotation())
-        self._interface = interface(toolset, declarations)
+        self._offered = {"Tools": toolset, **({"Actions": actions.inside} if actions else {})}
+        members = [member for offered in self._offered.values() for member in offered.values()]
+        declarations = Declarations(members, StrictNotation())
+        self._interface = interface(self._offered, declarations)
         self._declarations = declarations
-        self._kinds = kinds_of(declarations)
+        self._kinds = (*self._offered, *kinds_of(declarations))
         self._command = [
             _binary(), "check", "--python-version", "{}.{}".format(*version), "--python-platform", "linux",
             "--output-format", "concise", "--color", "never", "--no-progress", "--exit-zero", "program.py",
@@ -98,7 +101,7 @@ class Checker:
             msg = f"its files cannot be written: {error.strerror}"
             raise Unchecked(msg) from error
         try:
-            return fault_of(_listed(findings), self._toolset, self._declarations)
+            return fault_of(_listed(findings), self._offered, self._declarations)
         except (LookupError, TypeError, ValueError) as error:
             msg = "its answer is no answer"
             raise Unchecked(msg) from error

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codeact.declarations import Declarations
 from codeact.engines import Fault, Frame
 from codeact.kinds import Kind, kind_of
 from codeact.tools import Tool, Toolset
-from wasm_runtime.guest.names import meant, near, unknown, unknown_tool
+from wasm_runtime.guest.names import meant, near, unknown, unknown_action, unknown_tool
 
 SHOWN = 3
 """Findings that are shown."""
@@ -19,13 +19,15 @@ LONGEST = 200
 """Characters of a name or a type that are shown."""
 
 
-def fault_of(findings: Sequence[dict[str, Any]], toolset: Toolset, declarations: Declarations) -> Fault | None:
+def fault_of(
+    findings: Sequence[dict[str, Any]], offered: Mapping[str, Toolset], declarations: Declarations
+) -> Fault | None:
     """The fault for what was found; None when that is nothing.
 
     Raises:
         LookupError: a finding is not what it should be; as TypeError and ValueError.
     """
-    told = [_told(finding, toolset, declarations) for finding in findings]
+    told = [_told(finding, offered, declarations) for finding in findings]
     if not told:
         return None
     first, *rest = told
@@ -53,28 +55,33 @@ class _Told(NamedTuple):
     more: tuple[str, ...] = ()
 
 
-def _told(finding: dict[str, Any], toolset: Toolset, declarations: Declarations) -> _Told:
+def _told(finding: dict[str, Any], offered: Mapping[str, Toolset], declarations: Declarations) -> _Told:
     line = int(finding["line"])
     match finding["what"]:
         case "attribute":
-            return _attribute(line, finding, toolset, declarations)
+            return _attribute(line, finding, offered, declarations)
         case "name":
             name = _text(finding["name"])
-            if name in toolset:
-                hint = f"write tools.{name}(…): {toolset[name].signature_line}"
+            homes = [(kind.lower(), members[name]) for kind, members in offered.items() if name in members]
+            if homes:
+                where, member = homes[0]
+                hint = f"write {where}.{name}(…): {member.signature_line}"
             else:
                 hint = meant(near(name, [*finding["near"], *dir(builtins)]))
             return _Told(line, f"name {name!r} is not defined", hint or None)
         case "unawaited":
             return _Told(line, "what an async call will give is used before it is there", "write await before the call")
-    tool = toolset[finding["tool"]]
+    tool = offered[finding["of"]][finding["tool"]]
     return _Told(line, f"{tool.name}(): {_misfit(finding, tool)}", None, (f"signature: {tool.signature_line}",))
 
 
-def _attribute(line: int, finding: dict[str, Any], toolset: Toolset, declarations: Declarations) -> _Told:
+def _attribute(line: int, finding: dict[str, Any], offered: Mapping[str, Toolset], declarations: Declarations) -> _Told:
     kind, name, what = _text(finding["of"]), _text(finding["name"]), _text(finding["text"])
+    tools, actions = offered["Tools"], offered.get("Actions", ())
     if kind == "Tools":
-        return _Told(line, unknown_tool(name, toolset))
+        return _Told(line, unknown_tool(name, tools, actions))
+    if kind == "Actions":
+        return _Told(line, unknown_action(name, actions, tools))
     fields = next((_fields(one) for one in declarations.given if declarations.notation.name(one) == kind), None)
     if fields is not None:
         return _Told(line, unknown("record has no field", name, fields, "its fields are"))
@@ -91,7 +98,7 @@ def _fields(annotation: Any) -> list[str]:
 
 def _misfit(finding: dict[str, Any], tool: Tool[..., Any]) -> str:
     names = list(tool.signature.parameters)
-    quoted = [part for part in str(finding["message"]).split("`")[1::2] if not part.startswith("Tools.")]
+    quoted = [part for part in str(finding["message"]).split("`")[1::2] if not part.startswith(("Tools.", "Actions."))]
     match finding["what"]:
         case "missing-argument":
             return f"{', '.join(name for name in quoted if name in names)} is missing"

@@ -74,25 +74,31 @@ _TAKEN: dict[Any, str] = {
 
 
 def kinds_of(declarations: Declarations) -> tuple[str, ...]:
-    """The names by which the checker knows what tools give, and the tools themselves."""
-    return ("Tools", *filter(None, map(declarations.notation.name, declarations.given)))
+    """The names by which the checker knows what tools give."""
+    return tuple(filter(None, map(declarations.notation.name, declarations.given)))
 
 
-def interface(toolset: Toolset, declarations: Declarations) -> str:
-    """The module of builtins that the checker reads."""
+def interface(offered: Mapping[str, Toolset], declarations: Declarations) -> str:
+    """The module of builtins that the checker reads.
+
+    Args:
+        offered: what programs find, by the names of their types: tools, and actions.
+        declarations: the kinds that they give and take.
+    """
     notation = declarations.notation
     kinds = "\n\n".join(filter(None, map(declarations.declaration, declarations.given)))
-    methods = "\n".join(_methods(toolset, notation))
+    methods = "\n".join(line for name, members in offered.items() for line in _methods(name, members, notation))
+    bound = "\n".join(f"{name.lower()}: {name}" for name in offered)
     seconds = "\n".join(f"{name}_ = {name}" for name in sorted(notation.second))
     imports = "\n".join(
         f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(notation.imports.items())
     )
-    return f"{imports}\n{_HEAD}\n{kinds}\n\n{seconds}\n\n{methods}\n\ntools: Tools\n"
+    return f"{imports}\n{_HEAD}\n{kinds}\n\n{seconds}\n\n{methods}\n\n{bound}\n"
 
 
-def _methods(toolset: Toolset, notation: Notation) -> Iterator[str]:
+def _methods(name: str, toolset: Toolset, notation: Notation) -> Iterator[str]:
     avoid = frozenset(toolset)
-    yield "class Tools(_abc.Mapping[str, _abc.Callable[..., _Anything]]):"
+    yield f"class {name}(_abc.Mapping[str, _abc.Callable[..., _Anything]]):"
     for member in toolset.values():
         own = "self" if "self" not in member.signature.parameters else "self_"
         parameters = [

@@ -30,7 +30,7 @@ ANY = "Any"
 
 _FINDING = re.compile(r"program\.py:(\d+):(\d+): error\[([a-z-]+)\] (.*)")
 _MISSING = re.compile(r"Object of type `(.+)` has no attribute `(\w+)`")
-_CALL = re.compile(r"bound method `Tools\.(\w+)`")
+_CALL = re.compile(r"bound method `(Tools|Actions)\.(\w+)`")
 _FOUND = re.compile(r"Expected `(.+)`, found `(.+)`$")
 _MEMBER = re.compile(r"Literal\[\w*\.")
 _NAME = re.compile(r"Name `(\w+)` used when not defined")
@@ -229,12 +229,19 @@ class Program:
         tool = _CALL.search(message)
         if not tool or rule not in _CALL_RULES:
             return None
-        call = self._call_at(line, column, tool[1])
+        call = self._call_at(line, column, tool[2])
         if call is None or any(isinstance(part, ast.Starred) for part in call.args):
             return None
         if any(keyword.arg is None for keyword in call.keywords):
             return None
-        made = {"what": rule, "type": "TypeError", "tool": tool[1], "message": message, "count": len(call.args)}
+        made = {
+            "what": rule,
+            "type": "TypeError",
+            "of": tool[1],
+            "tool": tool[2],
+            "message": message,
+            "count": len(call.args),
+        }
         if rule != "invalid-argument-type":
             return made
         types = _FOUND.search(message)

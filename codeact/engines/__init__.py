@@ -73,10 +73,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What a program may see of a tool: nothing that leads back to the host.
+    """What a program may see of a tool or an action: nothing that leads back to the host.
 
     Attributes:
-        name: the name inside.
+        name: the name inside, by which the door knows it: `get_charges` is `tools.get_charges`, and what begins with
+            `actions.` is found there. Where no face does, there is no name `actions`.
         signature: `get_charges(customer_id: str) -> list[Charge]`, with `async` before it where calls are awaited.
         doc: what the model is told about it.
         awaitable: whether calling it gives an awaitable (the host's tool is `async def`).
@@ -144,6 +145,30 @@ class Program:
     cache: TenantCache | None = None
 
 
+class CallDoor(Protocol):
+    """The door to the tools; see `Doors.call`."""
+
+    def __call__(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0, /) -> Reply:
+        """Name, positional and keyword arguments as plain values, and the program's line that calls, 0 for none."""
+        ...
+
+
+class SubmitDoor(Protocol):
+    """The same for calls that nobody stands still for; see `Doors.submit`."""
+
+    def __call__(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0, /) -> int | Reply:
+        """As `CallDoor`."""
+        ...
+
+
+class RefuseDoor(Protocol):
+    """Where calls go that cannot be read; see `Doors.refuse`."""
+
+    def __call__(self, name: str, reason: str, line: int = 0, /) -> Reply:
+        """Name, reason, and the program's line that calls, 0 for none."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Doors:
     """Everything a program can reach outside itself.
@@ -151,7 +176,8 @@ class Doors:
     The functions never raise and may be called from any thread.
 
     Attributes:
-        call: the one door to them: name, positional and keyword arguments as plain values, to a reply.
+        call: the one door to them: name, positional and keyword arguments as plain values, and the line of the program
+            that calls where the engine can tell, to a reply. A call of an action goes by the name of its face.
         submit: the same for a tool whose face is awaitable, without waiting: gives a ticket, or the reply where
             there is nothing to wait for. The call is under way by the next `wait`. No more of them may be than the
             limit `concurrency` allows.
@@ -169,11 +195,11 @@ class Doors:
             begins then. The engine sees to it that nobody waits for ever.
     """
 
-    call: Callable[[str, tuple[object, ...], dict[str, object]], Reply]
-    submit: Callable[[str, tuple[object, ...], dict[str, object]], int | Reply]
+    call: CallDoor
+    submit: SubmitDoor
     wait: Callable[[float | None], tuple[tuple[int, Reply], ...] | Stop]
     cancel: Callable[[int], None]
-    refuse: Callable[[str, str], Reply]
+    refuse: RefuseDoor
     write: Callable[[str], Fault | None]
     interrupted: Callable[[], Fault | None]
     now: Callable[[], int]
@@ -245,7 +271,7 @@ class Engine(Protocol):
         """Make a fresh world.
 
         Args:
-            faces: the tools that its programs see.
+            faces: the tools and actions that its programs see.
             limits: what each of them may use.
 
         Raises:

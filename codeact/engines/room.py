@@ -26,6 +26,9 @@ MANY = 10_000
 SMALL = 4000
 """Characters of a text below which no value in it counts for more than NODE bytes a character."""
 
+LONGEST = 10_000_000
+"""Lines, columns and counts of frames are below this in any program that the limit `source` lets in."""
+
 TOGETHER = 1_000_000
 """Characters of answers that cross together; the guest has to hold them all."""
 
@@ -59,7 +62,7 @@ class Room:
 
     def call(self, name: str, arguments: str, line: int) -> str:
         """Answer a call; see `world.wit` for what the reply begins with."""
-        return self._told(name, self._reply(self._doors.call, name, arguments), line)
+        return self._told(name, self._reply(self._doors.call, name, arguments, line), line)
 
     def wait(self, sent: str, nanoseconds: int, line: int) -> str:
         """Begin calls and wait for answers; see `world.wit`."""
@@ -87,9 +90,10 @@ class Room:
         self._sent += 1
         begun: int | Reply
         if len(self._under_way) + len(self._answers) < self._limits.concurrency:
-            begun = self._reply(self._doors.submit, name, arguments)
+            begun = self._reply(self._doors.submit, name, arguments, call.line)
         else:  # the interpreter inside sends no more of them before it has been answered: what it is owed is kept here
-            begun = self._doors.refuse(name, f"{self._limits.concurrency:,} calls are under way (limit concurrency)")
+            refused = f"{self._limits.concurrency:,} calls are under way (limit concurrency)"
+            begun = self._doors.refuse(name, refused, call.line)
         if isinstance(begun, int):
             self._under_way[begun] = call
         else:
@@ -133,13 +137,19 @@ class Room:
         return ""  # never read: the guest ends here
 
     def _reply(
-        self, door: Callable[[str, tuple[object, ...], dict[str, object]], _R], name: str, arguments: str
+        self,
+        door: Callable[[str, tuple[object, ...], dict[str, object], int], _R],
+        name: str,
+        arguments: str,
+        line: int,
     ) -> _R | Reply:
+        if line >= LONGEST:  # no program has so many
+            line = 0
         try:
             args, kwargs = _arguments(bounded(arguments, self._limits, levels=2))
-            return door(name, args, kwargs)
+            return door(name, args, kwargs, line)
         except (Uncrossable, ValueError, RecursionError) as error:
-            return self._doors.refuse(name, _ARGUMENT.sub(_named, str(error)))
+            return self._doors.refuse(name, _ARGUMENT.sub(_named, str(error)), line)
 
     def write(self, text: str, line: int) -> None:
         """Take printed text."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codeact.engines import Doors, EngineUnavailable, Face, Fault, Frame, Kind, Outcome, Program
-from codeact.engines.room import HEADER, Room, bounded
+from codeact.engines.room import HEADER, LONGEST, Room, bounded
 from codeact.limits import FUEL, Limits
 from codeact.values import Uncrossable
 from wasm_runtime.guest.jsontext import number_reader
@@ -40,9 +40,6 @@ _LISTED = 50
 
 _LAST = 2**31 - 1
 """The last size or position that the guest knows: it is a machine of 32 bits."""
-
-_LARGEST = 10_000_000
-"""Lines, columns and counts of frames are below this in any program that the limit `source` lets in."""
 
 
 class WasmEngine:
@@ -194,7 +191,7 @@ class WasmInstance:
                 return Fault("denied", "PermissionError", text, hint="use the tools; there is nothing else here")
             case "stopped" if room is not None and room.stop is not None:
                 # Where, the host knows only when the guest was at a door.
-                frames = (Frame(room.line, "<module>"),) if 0 < room.line < _LARGEST else ()
+                frames = (Frame(room.line, "<module>"),) if 0 < room.line < LONGEST else ()
                 return replace(room.stop, frames=frames)
             case "lost":
                 text = f"the worker process {trap.detail}; this world is lost"
@@ -258,6 +255,6 @@ def _text(value: object, longest: int) -> str:
 
 
 def _number(value: object) -> int:
-    if type(value) is not int or not 0 <= value < _LARGEST:
+    if type(value) is not int or not 0 <= value < LONGEST:
         raise TypeError
     return value

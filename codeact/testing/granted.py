@@ -10,7 +10,7 @@ from codeact.engines import Answer, Face, Refusal, Reply, Stop
 from codeact.limits import Limits
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.faults import ToolError
-from wasm_runtime.guest.names import explained, unknown_tool
+from wasm_runtime.guest.names import ACTIONS, explained, unknown_action, unknown_tool
 
 
 class Tool:
@@ -19,7 +19,7 @@ class Tool:
     call: Callable[[str, tuple[object, ...], dict[str, object]], Reply]
 
     def __init__(self, face: Face, limits: Limits) -> None:
-        self.__name__ = face.name
+        self.__name__ = face.name.removeprefix(ACTIONS)
         self.__doc__ = face.doc
         self._face = face
         self._limits = limits
@@ -42,7 +42,7 @@ class Tool:
             raise TypeError(msg) from None
 
     def __repr__(self) -> str:
-        return f"<tool {self._face.signature}>"
+        return f"<{'action' if self._face.name.startswith(ACTIONS) else 'tool'} {self._face.signature}>"
 
     def __str__(self) -> str:
         """What `help` and `print` show."""
@@ -102,19 +102,23 @@ def _opened(reply: Reply) -> object:
 
 
 class Tools(Mapping[str, Tool]):
-    """The tools by name, as attributes and as items."""
+    """The tools, or the actions, by name, as attributes and as items."""
 
-    def __init__(self, tools: dict[str, Tool]) -> None:
+    def __init__(self, noun: str, tools: dict[str, Tool]) -> None:
+        object.__setattr__(self, "_noun", noun)
         object.__setattr__(self, "_tools", tools)
+
+    def _unknown(self, name: str) -> str:
+        return (unknown_action if self._noun == "actions" else unknown_tool)(name, self._tools)
 
     def __getitem__(self, name: str) -> Tool:
         if name not in self._tools:
-            raise KeyError(unknown_tool(str(name), self._tools))
+            raise KeyError(self._unknown(str(name)))
         return self._tools[name]  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._tools:
-            raise AttributeError(unknown_tool(name, self._tools))
+            raise AttributeError(self._unknown(name))
         return self._tools[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -127,27 +131,34 @@ class Tools(Mapping[str, Tool]):
         return list(self._tools)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        msg = "tools cannot be changed"
+        msg = f"{self._noun} cannot be changed"
         raise AttributeError(msg)
 
     def __delattr__(self, name: str) -> NoReturn:
-        msg = "tools cannot be changed"
+        msg = f"{self._noun} cannot be changed"
         raise AttributeError(msg)
 
     def __setitem__(self, name: str, value: object) -> NoReturn:
-        msg = "tools cannot be changed"
+        msg = f"{self._noun} cannot be changed"
         raise TypeError(msg)
 
     def __delitem__(self, name: str) -> NoReturn:
-        msg = "tools cannot be changed"
+        msg = f"{self._noun} cannot be changed"
         raise TypeError(msg)
 
     def __repr__(self) -> str:
-        return f"<tools: {', '.join(self._tools) or 'none'}>"
+        return f"<{self._noun}: {', '.join(self._tools) or 'none'}>"
 
     def __str__(self) -> str:
         """What `help` and `print` show."""
         return explained(tool.told for tool in self._tools.values())
+
+
+def tools_of(known: dict[str, Tool]) -> dict[str, Tools]:
+    """What a program finds: `tools`, and `actions` where there are any."""
+    tools = {name: tool for name, tool in known.items() if not name.startswith(ACTIONS)}
+    actions = {tool.__name__: tool for name, tool in known.items() if name.startswith(ACTIONS)}
+    return {"tools": Tools("tools", tools), **({"actions": Tools("actions", actions)} if actions else {})}
 
 
 def helped(*subjects: object) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from codeact.engines import Doors, Face, Fault, Frame, Outcome, Program
 from codeact.limits import Limits
-from codeact.testing.granted import Tool, Tools, helped
+from codeact.testing.granted import Tool, helped, tools_of
 from codeact.testing.surroundings import surroundings
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.awaits import forgiving
@@ -55,7 +55,7 @@ class UnsafeInstance:
         self._main = ModuleType("__main__")
         self._names = self._main.__dict__
         self._tools = {face.name: Tool(face, limits) for face in faces}
-        granted = {"tools": Tools(self._tools), "help": helped, "ToolError": ToolError}
+        granted = {**tools_of(self._tools), "help": helped, "ToolError": ToolError}
         self._workspace = tempfile.TemporaryDirectory()
         machinery = {_UNRETURNED: UNRETURNED, _AWAITABLE: _awaitable}
         self._names["__builtins__"] = {**vars(builtins), **granted, **machinery}

@@ -10,13 +10,13 @@ import os
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
 from codeact import Limits, Sandbox, Tool, tool
-from codeact.engines import Answer, Doors, Face, Fault, Outcome, Program, Refusal, Reply
+from codeact.engines import Answer, CallDoor, Doors, Face, Fault, Outcome, Program, Refusal, Reply
 from codeact.engines.restricted.engine import RestrictedEngine, RestrictedInstance
 from codeact.engines.restricted.grants import PLAIN
 from codeact.engines.restricted.world import World
@@ -83,10 +83,10 @@ def run_restricted(sources: Sequence[str]) -> tuple[RestrictedInstance, str, lis
     return instance, "".join(printed), outcomes
 
 
-def _closure() -> Callable[[str, tuple[object, ...], dict[str, object]], Reply]:
+def _closure() -> CallDoor:
     secret = CANARY
 
-    def call(name: str, args: tuple[object, ...], _kwargs: dict[str, object]) -> Reply:
+    def call(name: str, args: tuple[object, ...], _kwargs: dict[str, object], _line: int = 0) -> Reply:
         assert secret
         return Answer(args[0]) if len(args) == 1 else Refusal("TypeError", f"{name}() takes one argument")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from codeact import Limits, Result, Sandbox, Tool, Toolset, tool
+from codeact import Limits, Result, Sandbox, Tool, tool
 from codeact.calls import Door
 from codeact.engines import Answer, Doors, Face, Outcome, Program, Refusal, Stop
 from codeact.engines.room import Room, bounded
@@ -19,6 +19,7 @@ from codeact.portal import Portal, own_loop
 from codeact.renderings import digest_of, jsonable
 from codeact.testing.equality import same
 from codeact.values import Uncrossable, encode, from_guest
+from tests.conftest import offer
 from wasm_runtime.guest.codec import decode
 from wasm_runtime.guest.parcel import unpack
 
@@ -105,7 +106,7 @@ def check_room(messages: Sequence[tuple[Any, ...]]) -> None:
     """
     ground = Ground()
     portal = Portal(own_loop)
-    door = Door(Toolset(ground.tools()), LIMITS, Deadline(LIMITS), portal)
+    door = Door(offer(ground.tools(), LIMITS), LIMITS, Deadline(LIMITS), portal)
     output = Output(LIMITS.output)
     room = Room(_doors(door, output), LIMITS)
     sent = 0
@@ -273,7 +274,9 @@ def check_call(call: tuple[str, tuple[object, ...], dict[str, object]]) -> None:
     """
     ground = Ground()
     portal = Portal(own_loop)
-    door = Door(Toolset([made for made in ground.tools() if made.name != "stuck"]), LIMITS, Deadline(LIMITS), portal)
+    door = Door(
+        offer([made for made in ground.tools() if made.name != "stuck"], LIMITS), LIMITS, Deadline(LIMITS), portal
+    )
     try:
         for reply in (door.call(*call), door.submit(*call)):
             assert isinstance(reply, (int, Answer, Refusal, Stop))

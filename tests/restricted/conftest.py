@@ -77,7 +77,7 @@ class House:
         self.calls.append((name, (), {}))
         return Refusal("TypeError", reason)
 
-    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Reply:
+    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], _line: int = 0) -> Reply:
         self.calls.append((name, args, kwargs))
         if len(self.calls) > self.limits.calls:
             return Stop(Fault("calls", "CallsLimit", f"more than calls={self.limits.calls}"))

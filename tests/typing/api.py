@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import assert_type
 
 from codeact import (
+    Actions,
     Audit,
     Call,
     Error,
     Limits,
     Policy,
+    Proposal,
     Result,
     Sandbox,
     Session,
@@ -17,6 +19,7 @@ from codeact import (
     Toolset,
     Truncation,
     Usage,
+    action,
     engine_names,
     run,
     stubs,
@@ -40,6 +43,17 @@ async def later(x: int) -> int:
 assert_type(plain(1, y="a"), list[str])
 plain("1")  # type: ignore[arg-type]
 plain(1, z=2)  # type: ignore[call-arg]
+
+
+@action
+def pay(amount: int, *, idempotency_key: str) -> str:
+    return f"{amount} {idempotency_key}"
+
+
+assert_type(pay(1, idempotency_key="a"), str)
+pay("1", idempotency_key="a")  # type: ignore[arg-type]
+assert_type(Sandbox(actions=[pay]).actions, Actions)
+assert_type(Sandbox(actions={"settle": pay}).run("1").proposals, tuple[Proposal, ...])
 
 
 async def use() -> None:

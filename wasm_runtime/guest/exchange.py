@@ -12,7 +12,22 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NotRequired, TypedDict
 
-from . import advice, codec, console, entropy, faults, files, interpreter, jsontext, loop, parcel, scene, system, tools
+from . import (
+    advice,
+    codec,
+    console,
+    entropy,
+    faults,
+    files,
+    interpreter,
+    jsontext,
+    loop,
+    names,
+    parcel,
+    scene,
+    system,
+    tools,
+)
 
 
 class Opening(TypedDict):
@@ -99,7 +114,7 @@ def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
         _depth = opening["depth"]
         entropy.reseed(bytes.fromhex(opening["seed"]))
         _leaflet = tools.Leaflet(opening["leaflet"])
-        builtins.tools = tools.granted(opening["tools"], _leaflet, _depth)  # type: ignore[attr-defined]
+        vars(builtins).update(tools.granted(opening["tools"], _leaflet, _depth))
         interpreter.limit(opening["stack"])
         tools.traffic.most = opening["concurrency"]
         files.limit(*opening["room"])
@@ -140,7 +155,7 @@ def _reply(
 
 
 def _fault(ending: interpreter.Ending, error: BaseException) -> dict[str, object]:
-    signatures = {name: signature for name, (signature, *_) in _leaflet.items()}
+    signatures = {names.written(name): signature for name, (signature, *_) in _leaflet.items()}
     fault = faults.describe(error, scene.Scene(interpreter.texts.get, signatures, sys.modules, _importable))
     if isinstance(error, codec.Uncrossable):
         fault["kind"], fault["type"] = "value", "TypeError"

@@ -76,10 +76,11 @@ def _name_error(error: BaseException, place: Place, scene: Scene) -> str | None:
     name = _field(error, NameError, "name")
     if type(name) is not str or len(name) > _NAME:
         return None
-    if name in scene.tools:
-        signature = scene.tools[name]
+    signatures = {written.rpartition(".")[2]: (written, signature) for written, signature in scene.offered.items()}
+    if name in signatures:
+        written, signature = signatures[name]
         bare = signature.removeprefix("async ")
-        return f"write {'await ' * (bare is not signature)}tools.{name}(…): {signature}"
+        return f"write {'await ' * (bare is not signature)}{written}(…): {signature}"
     if name in CONSTANTS:
         return f"write {CONSTANTS[name]}"
     imported = _imported(name, place, set(scene.importable()))
@@ -90,8 +91,7 @@ def _name_error(error: BaseException, place: Place, scene: Scene) -> str | None:
     found = near(name, known)
     if found:
         return meant(found)
-    tools = near(name, scene.tools)
-    return meant([f"tools.{tool}" for tool in tools]) if tools else None
+    return meant([signatures[one][0] for one in near(name, signatures)]) or None
 
 
 def _imported(name: str, place: Place, importable: set[str]) -> str | None:
@@ -337,10 +337,10 @@ def _none_of(node: ast.AST | None, place: Place) -> str | None:
 
 
 def _awaited(place: Place, scene: Scene, *, tool: bool) -> str:
-    waiting = [name for name, signature in scene.tools.items() if signature.startswith("async ")]
-    written = [name for name in waiting if place.node is not None and f"tools.{name}(" in ast.unparse(place.node)]
-    found = (written or waiting) if tool else []
-    return f"a call was not awaited: write await {f'tools.{found[0]}(…)' if len(found) == 1 else 'before it'}"
+    waiting = [written for written, signature in scene.offered.items() if signature.startswith("async ")]
+    here = [written for written in waiting if place.node is not None and f"{written}(" in ast.unparse(place.node)]
+    found = (here or waiting) if tool else []
+    return f"a call was not awaited: write await {f'{found[0]}(…)' if len(found) == 1 else 'before it'}"
 
 
 def _one_of(what: str, value: list[Any] | tuple[Any, ...], member: str) -> str:
@@ -366,8 +366,8 @@ def _value_error(error: BaseException, place: Place, _scene: Scene) -> str | Non
 
 def _import_error(error: BaseException, _place: Place, scene: Scene) -> str | None:
     name = _field(error, ImportError, "name")
-    if name == "tools":
-        return "`tools` is there already, without an import: write tools.name(…)"
+    if name in {"tools", "actions"} and any(written.startswith(f"{name}.") for written in scene.offered):
+        return f"`{name}` is there already, without an import: write {name}.name(…)"
     found = re.match(r"cannot import name '(\w+)' from '([\w.]+)'", _text(error))
     if not found:
         return None

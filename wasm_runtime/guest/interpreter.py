@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from inspect import CO_COROUTINE
 from types import CodeType, ModuleType
 
-from . import awaits, loop, program
+from . import awaits, loop, program, world
 from .program import FUNCTION, UNRETURNED
 
 _OWN_FRAMES = 12
@@ -78,6 +78,7 @@ def run(source: str, number: int) -> Ending:
     """
     ending = Ending()
     name = program.filename(number)
+    world.begin(name)
     # An entry without a modification time is kept as it is: tracebacks inside show the program's lines.
     linecache.cache[name] = (len(source), None, [f"{line}\n" for line in program.lines_of(source)], name)
     texts[name] = source

@@ -76,9 +76,33 @@ def explained(tools: Iterable[tuple[str, str, Sequence[str]]]) -> str:
     return "\n\n".join([*parts, *records]) or "no tools were granted"
 
 
-def unknown_tool(name: str, granted: Iterable[str]) -> str:
-    """What to say of a tool that was not granted."""
+ACTIONS = "actions."
+"""How the name of an action begins, where tools are named too."""
+
+
+def written(name: str) -> str:
+    """How a program writes the name that a tool or an action has at the door."""
+    return name if name.startswith(ACTIONS) else f"tools.{name}"
+
+
+def unknown_tool(name: str, granted: Iterable[str], actions: Iterable[str] = ()) -> str:
+    """What to say of a tool that was not granted.
+
+    Args:
+        name: its name.
+        granted: the names of those that were.
+        actions: the names of what can be proposed.
+    """
+    if name in actions:
+        return f"there is no tool {shortened(name)!r}, it is an action: write actions.{name}(…)"
     return unknown("there is no tool", name, list(granted), "the tools are")
+
+
+def unknown_action(name: str, granted: Iterable[str], tools: Iterable[str] = ()) -> str:
+    """What to say of an action that was not granted; see `unknown_tool`."""
+    if name in tools:
+        return f"there is no action {shortened(name)!r}, it is a tool: write tools.{name}(…)"
+    return unknown("there is no action", name, list(granted), "the actions are")
 
 
 def unknown(what: str, name: str, names: Sequence[str], these: str) -> str:

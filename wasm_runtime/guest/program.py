@@ -36,12 +36,14 @@ _BEGIN = "<program "
 _DIGITS = 8
 
 
-def current_line() -> int:
-    """The program's own line that is running; 0 where none is. Whoever asks is no program, and is not looked at."""
+def current_line(name: str) -> int:
+    """The line that is running of the program in the file of that name; 0 where none is.
+
+    Whoever asks is no program, and is not looked at. An earlier program's function has lines of another text.
+    """
     frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - as documented as it gets
     while frame is not None:
-        name = frame.f_code.co_filename
-        if name == FILENAME or (name[:9] == _BEGIN and number_of(name)):
+        if frame.f_code.co_filename == name:
             return frame.f_lineno or 0
         frame = frame.f_back
     return 0

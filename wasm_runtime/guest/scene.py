@@ -36,13 +36,13 @@ class Scene:
 
     Attributes:
         text: the text of the program that a file name stands for; None for what is no program's.
-        tools: the tools' signatures, by name.
+        offered: signatures by how it is written what they are of: `tools.get_charges`, `actions.refund`.
         modules: the modules that were imported.
         importable: the names of those that could be.
     """
 
     text: Callable[[str], str | None]
-    tools: Mapping[str, str]
+    offered: Mapping[str, str]
     modules: Mapping[str, ModuleType]
     importable: Callable[[], Iterable[str]]
 

@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 
 from . import codec, console, tables, world
 from .faults import ToolError
-from .names import MissingKey, explained, unknown_tool
-from .program import current_line
+from .names import ACTIONS, MissingKey, explained, unknown_action, unknown_tool
 from .traffic import Errand, Traffic
 from .unawaited import Ledger, UnawaitedCall
 
@@ -54,24 +53,26 @@ class Leaflet(Mapping[str, tuple[str, str, list[str]]]):
 
 
 class Tool:
-    """One tool: calling it goes through the door."""
+    """One tool or action: calling it goes through the door."""
 
     def __init__(self, name: str, leaflet: Leaflet, depth: int) -> None:
-        self.__name__ = self.__qualname__ = name
+        """Make one of the face of that name."""
+        self.__name__ = self.__qualname__ = name.removeprefix(ACTIONS)
+        self._name = name
         self._leaflet = leaflet
         self._depth = depth
 
     @property
     def told(self) -> tuple[str, str, list[str]]:
         """Its signature, documentation, and what it gives and takes."""
-        return self._leaflet[self.__name__]
+        return self._leaflet[self._name]
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Call the tool."""
-        return _through(Sent(self.__name__, _encode(self.__name__, args, kwargs, self._depth), current_line()))
+        return _through(Sent(self._name, _encode(self._name, args, kwargs, self._depth), world.line()))
 
     def __repr__(self) -> str:
-        return f"<tool {self.told[0]}>"
+        return f"<{'action' if self._name.startswith(ACTIONS) else 'tool'} {self.told[0]}>"
 
     def __str__(self) -> str:
         """The signature, and what is known of it."""
@@ -83,8 +84,8 @@ class AwaitableTool(Tool):
 
     def __call__(self, /, *args: object, **kwargs: object) -> UnawaitedCall:
         """A call of the tool, to be awaited."""
-        name = self.__name__
-        return UnawaitedCall(Sent(name, _encode(name, args, kwargs, self._depth), current_line()), traffic, ledger)
+        name = self._name
+        return UnawaitedCall(Sent(name, _encode(name, args, kwargs, self._depth), world.line()), traffic, ledger)
 
 
 for _kind in (Tool, AwaitableTool):
@@ -95,7 +96,7 @@ class Sent:
     """A call as it leaves.
 
     Attributes:
-        name: the tool.
+        name: of the face.
         arguments: their text.
         line: the program's line that calls.
     """
@@ -111,12 +112,16 @@ class Sent:
 class Tools(Mapping[str, Tool]):
     """The tools by name: `tools.name` and `tools["name"]` are the same. It cannot be changed."""
 
-    __slots__ = ("_tools",)
+    __slots__ = ("_others", "_tools")
 
+    _noun = "tools"
     _tools: dict[str, Tool]
+    _others: tuple[str, ...]
 
-    def __init__(self, tools: dict[str, Tool]) -> None:
+    def __init__(self, tools: dict[str, Tool], others: tuple[str, ...] = ()) -> None:
+        """Take the tools, and the names of what is found in `actions`."""
         object.__setattr__(self, "_tools", tools)
+        object.__setattr__(self, "_others", others)
 
     def __getattr__(self, name: str) -> Tool:
         try:
@@ -144,33 +149,44 @@ class Tools(Mapping[str, Tool]):
         return self._tools.get(name, default)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        msg = f"tools cannot be changed: give {name!r} a name of its own"
+        msg = f"{self._noun} cannot be changed: give {name!r} a name of its own"
         raise AttributeError(msg)
 
     def __delattr__(self, name: str) -> NoReturn:
-        msg = f"tools cannot be changed: {name!r} stays"
+        msg = f"{self._noun} cannot be changed: {name!r} stays"
         raise AttributeError(msg)
 
     def __setitem__(self, name: object, value: object) -> NoReturn:
-        msg = f"tools cannot be changed: give {name!r} a name of its own"
+        msg = f"{self._noun} cannot be changed: give {name!r} a name of its own"
         raise TypeError(msg)
 
     def __delitem__(self, name: object) -> NoReturn:
-        msg = f"tools cannot be changed: {name!r} stays"
+        msg = f"{self._noun} cannot be changed: {name!r} stays"
         raise TypeError(msg)
 
     def __dir__(self) -> list[str]:
         return list(self._tools)
 
     def __repr__(self) -> str:
-        return f"<tools: {', '.join(self._tools) or 'none'}>"
+        return f"<{self._noun}: {', '.join(self._tools) or 'none'}>"
 
     def __str__(self) -> str:
         """All signatures, and what is known of them."""
         return explained(tool.told for tool in self._tools.values())
 
     def _unknown(self, name: object) -> str:
-        return unknown_tool(str(name), self._tools)
+        return unknown_tool(str(name), self._tools, self._others)
+
+
+class Actions(Tools):
+    """The actions by name: a call of one is a proposal."""
+
+    __slots__ = ()
+
+    _noun = "actions"
+
+    def _unknown(self, name: object) -> str:
+        return unknown_action(str(name), self._tools, self._others)
 
 
 def install() -> None:
@@ -187,18 +203,30 @@ def install() -> None:
     builtins.help = help  # type: ignore[assignment]
 
 
-def granted(faces: list[Face], leaflet: Leaflet, depth: int) -> Tools:
-    """The tools of these faces.
+def granted(faces: list[Face], leaflet: Leaflet, depth: int) -> dict[str, Tools]:
+    """What a program finds of these faces: `tools`, and `actions` where there are any.
 
     Args:
         faces: what the host granted.
         leaflet: what is said of them.
         depth: how many levels of nesting an argument may have.
     """
-    tools = {name: (AwaitableTool if awaitable else Tool)(name, leaflet, depth) for name, awaitable in faces}
+    tools: dict[str, Tool] = {}
+    actions: dict[str, Tool] = {}
+    for name, awaitable in faces:
+        made = (AwaitableTool if awaitable else Tool)(name, leaflet, depth)
+        (actions if name.startswith(ACTIONS) else tools)[made.__name__] = made
+    found = {"tools": _mapping(Tools, tools, tuple(actions))}
+    if actions:
+        found["actions"] = _mapping(Actions, actions, tuple(tools))
+    return found
+
+
+def _mapping(kind: type[Tools], tools: dict[str, Tool], others: tuple[str, ...]) -> Tools:
     # A tool may be called what a mapping's method is called: the tool wins.
     shadowing = {name: tools[name] for name in tools.keys() & _MAPPING_NAMES}
-    return type("Tools", (Tools,), {"__slots__": (), **shadowing})(tools) if shadowing else Tools(tools)
+    made: type[Tools] = type(kind.__name__, (kind,), {"__slots__": (), **shadowing}) if shadowing else kind
+    return made(tools, others)
 
 
 _MAPPING_NAMES = frozenset(name for name in dir(Tools) if not name.startswith("__"))

@@ -11,24 +11,36 @@ from typing import Any
 
 import wit_world  # type: ignore[import-not-found]  # exists only inside
 
-from .program import current_line
+from .program import FILENAME, current_line
 
 Exports: Any = wit_world.WitWorld
 """The base class of what the component exports."""
 
 _opened = False
+_program = FILENAME
 
 
-def call(name: str, arguments: str, line: int) -> str:
-    """The door to the tools; `line` is the program's that calls."""
-    answer: str = wit_world.call(name, arguments, line)
+def begin(name: str) -> None:
+    """From here on the program in the file of that name runs."""
+    global _program  # noqa: PLW0603  # one room, one state
+    _program = name
+
+
+def line() -> int:
+    """The program's line that is running; 0 where none is."""
+    return current_line(_program)
+
+
+def call(name: str, arguments: str, at: int) -> str:
+    """The door to the tools; `at` is the program's line that calls."""
+    answer: str = wit_world.call(name, arguments, at)
     return answer
 
 
 def wait(sent: str, seconds: float | None) -> str:
     """Send calls and wait for answers; None waits for as long as a call is under way."""
     nanoseconds = -1 if seconds is None else min(math.ceil(seconds * _SECOND), _LONGEST)
-    answers: str = wit_world.wait(sent, nanoseconds, current_line()) if _opened else ""
+    answers: str = wit_world.wait(sent, nanoseconds, line()) if _opened else ""
     return answers
 
 
@@ -39,7 +51,7 @@ _LONGEST = 1 << 60
 def write(text: str) -> None:
     """Printed text, in order."""
     if _opened:
-        wit_world.write(text, current_line())
+        wit_world.write(text, line())
 
 
 def now() -> int:

@@ -29,6 +29,7 @@ from codeact.limits import FUEL, Limits
 from codeact.threads import threads
 from codeact.values import Uncrossable, from_guest
 from wasm_runtime.guest.faults import describe
+from wasm_runtime.guest.names import written
 from wasm_runtime.guest.program import FUNCTION, UNRETURNED, Compiled, compile_program, filename
 from wasm_runtime.guest.scene import Scene
 
@@ -289,7 +290,8 @@ class RestrictedInstance:
 
     def _scene(self) -> Scene:
         world = self._world
-        return Scene(world.texts.get, {face.name: face.signature for face in world.faces}, world.modules, importable)
+        offered = {written(face.name): face.signature for face in world.faces}
+        return Scene(world.texts.get, offered, world.modules, importable)
 
     def _frames(self, told: dict[str, Any]) -> tuple[Frame, ...]:
         now = self._world.number

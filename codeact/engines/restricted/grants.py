@@ -9,6 +9,7 @@ from itertools import compress
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType, UnionType
 from typing import Any, NoReturn
 
+from codeact.engines import Face
 from codeact.engines.restricted.arithmetic import SCALARS
 from codeact.engines.restricted.evaluation import Evaluation
 from codeact.engines.restricted.files import Files
@@ -23,10 +24,11 @@ from codeact.engines.restricted.sealed import Making, Sealed
 from codeact.engines.restricted.sealed import real as unsealed
 from codeact.engines.restricted.sizes import INT_BITS, length, plain
 from codeact.engines.restricted.supply import Group, Supply, homes_of
-from codeact.engines.restricted.toolbox import Tool, Toolbox, explain, make_toolbox
+from codeact.engines.restricted.toolbox import Tool, Toolbox, explain, make_toolboxes
 from codeact.engines.restricted.world import World
 from codeact.limits import Limits
 from wasm_runtime.guest.faults import ToolError
+from wasm_runtime.guest.names import ACTIONS
 
 _PLAIN = (
     "abs", "aiter", "all", "anext", "any", "bin", "bool", "bytearray", "bytes", "callable", "chr", "classmethod",
@@ -322,21 +324,21 @@ def _outputs(supply: Supply) -> dict[str, Any]:
 
 
 def _tools(supply: Supply) -> dict[str, Any]:
-    """The tools, and what tells of them."""
+    """The tools and actions, and what tells of them."""
     world = supply.world
-    toolbox = make_toolbox(world)
+    toolbox, actions = make_toolboxes(world)
 
     def helped(subject: Any = None) -> None:
         if isinstance(subject, Tool):
             world.write(explain(subject) + "\n")
         elif subject is None or isinstance(subject, Toolbox):
-            world.write(str(toolbox) + "\n")
+            world.write(f"{toolbox if subject is None else subject}\n")
         else:
             doc = getattr(subject, "__doc__", None)
             name = getattr(subject, "__name__", type(subject).__name__)
             world.write(f"{name}\n{doc if isinstance(doc, str) else 'no documentation'}\n")
 
-    return {**_named(help=helped), "tools": toolbox}
+    return {**_named(help=helped), "tools": toolbox, **({"actions": actions} if len(actions) else {})}
 
 
 def _files(supply: Supply) -> dict[str, Any]:
@@ -362,10 +364,14 @@ _GROUPS: tuple[Group, ...] = (
 )  # fmt: skip
 
 
+_ANY = Face(f"{ACTIONS}any", "", "", awaitable=False)
+"""An action, because `actions` has a home too; worlds without any do not find it there."""
+
+
 @cache
 def _homes() -> Mapping[str, Group]:
     """By the name of a builtin that belongs to one world what makes it."""
-    specimen = Supply(World((), Limits(), 1), PLAIN, {})
+    specimen = Supply(World((_ANY,), Limits(), 1), PLAIN, {})
     specimen.made["__import__"] = make_importer(specimen)
     return homes_of(_GROUPS, specimen)
 

@@ -28,7 +28,7 @@ from codeact.engines.restricted.refusals import refusal
 from codeact.engines.restricted.sizes import Sizes
 from codeact.engines.restricted.specials import make_specials
 from codeact.engines.restricted.text import Text
-from codeact.engines.restricted.toolbox import Tool, Toolbox
+from codeact.engines.restricted.toolbox import Actionbox, Tool, Toolbox
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.records import Record
 
@@ -192,7 +192,7 @@ def make_members(world: World, sizes: Sizes, text: Text) -> dict[str, Any]:  # n
         if isinstance(target, type):
             msg = f"the class {target.__name__} is shared and cannot be changed; make a subclass"
         elif isinstance(target, (Toolbox, Tool)):
-            msg = "tools cannot be changed"
+            msg = f"{'actions' if isinstance(target, Actionbox) else 'tools'} cannot be changed"
         elif isinstance(target, ModuleType):
             msg = f"the module {target.__name__} cannot be changed"
         else:

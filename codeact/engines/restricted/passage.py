@@ -65,7 +65,7 @@ class Passage(Traffic[Sent, Reply]):
         self._tickets.clear()
         self.reset()
 
-    def packed(self, name: str, args: tuple[Any, ...], named: dict[str, Any], line: int = 0) -> Sent:
+    def packed(self, name: str, args: tuple[Any, ...], named: dict[str, Any], line: int) -> Sent:
         """A call with its arguments copied.
 
         Raises:
@@ -97,9 +97,9 @@ class Passage(Traffic[Sent, Reply]):
             TypeError: the arguments do not fit.
         """
         if self.loop is None:
-            return self.opened(self.doors.call(sent.name, sent.args, sent.named))
+            return self.opened(self.doors.call(*sent))
         with self._outside():
-            reply = self.doors.call(sent.name, sent.args, sent.named)
+            reply = self.doors.call(*sent)
         return self.opened(reply)
 
     def at_once(self, call: Sent) -> object:
@@ -121,8 +121,7 @@ class Passage(Traffic[Sent, Reply]):
                 self.doors.cancel(ticket)
             answers: list[tuple[int, Reply]] = []
             for errand in leaving:
-                name, args, named, _ = errand.call
-                begun = self.doors.submit(name, args, named)
+                begun = self.doors.submit(*errand.call)
                 if isinstance(begun, Stop):
                     self._stop(begun.fault, errand.call)
                 assert errand.number is not None  # noqa: S101 - for the type checker: it leaves

@@ -17,6 +17,7 @@ from codeact.engines.restricted.passage import Passage
 from codeact.engines.restricted.sizes import EXPONENT
 from codeact.engines.restricted.spaces import Space
 from codeact.limits import Limits
+from wasm_runtime.guest.program import filename
 from wasm_runtime.guest.unawaited import Ledger
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ class World:
     """One world.
 
     Attributes:
-        faces: the tools granted.
+        faces: the tools and actions granted.
         doors: the way out of the program that runs.
         number: which of the world's programs that is, from 1.
+        program: the name of its file.
         limits: what a run may use.
         meter: counts the work.
         passage: the way of its calls to the doors.
@@ -67,6 +69,7 @@ class World:
     def __init__(self, faces: tuple[Face, ...], limits: Limits, fuel: int) -> None:
         self.faces = faces
         self.number = 0
+        self.program = filename(1)
         self.limits = limits
         self.meter = Meter(limits, fuel)
         self.passage = Passage(limits, self.meter)
@@ -90,6 +93,7 @@ class World:
         self.doors = doors
         self.passage.start(doors)
         self.number = number
+        self.program = filename(number)
         self._seed = self._seed or doors.seed
         self._started = time.monotonic()
 

@@ -1,0 +1,75 @@
+"""What the programs of one run may ask for: tools to call, and actions to propose."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from codeact import excerpts
+from codeact.actions import Action, Actions, Proposed
+from codeact.engines import Refusal
+from codeact.limits import Limits
+from codeact.proposals import Proposal, digest_of
+from codeact.tools import BadArguments, Tool, Toolset
+from codeact.work import Work, told
+from wasm_runtime.guest.names import ACTIONS, unknown_action, unknown_tool
+
+
+class Offer:
+    """The tools and actions of one run, and what has been proposed.
+
+    It is asked on the guest's thread alone.
+    """
+
+    def __init__(self, tools: Toolset, actions: Actions, limits: Limits) -> None:
+        self._tools = tools
+        self._actions = actions
+        self._limits = limits
+        self._proposals: dict[str, Proposal] = {}
+
+    @property
+    def proposals(self) -> tuple[Proposal, ...]:
+        """What has been proposed so far, in order."""
+        return tuple(self._proposals.copy().values())
+
+    def work(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int) -> Work | Refusal:
+        """What a call asks for, or why it is refused.
+
+        Args:
+            name: the tool, or `actions.` and the action.
+            args: positional arguments, plain values.
+            kwargs: keyword arguments, plain values.
+            line: the program's line that calls; 0 where that is not known.
+        """
+        asked = self._asked(name)
+        if isinstance(asked, Refusal):
+            return asked
+        try:
+            if isinstance(asked, Action):
+                arguments = asked.arguments(args, kwargs, depth=self._limits.value_depth, size=self._limits.value_bytes)
+                return Work(asked.inside, partial(self._propose, asked.name, arguments, line), partial(str, name))
+            bound_args, bound_kwargs = asked.bind(args, kwargs)
+        except BadArguments as error:
+            return Refusal("TypeError", str(error))
+        except Exception as error:  # noqa: BLE001 - a validator of the host's own failed
+            return Refusal("TypeError", f"{name}(): {told(error)}")
+        function = partial(asked.function, *bound_args, **bound_kwargs)
+        return Work(asked, function, lambda: excerpts.call(asked.name, args, kwargs))
+
+    def _asked(self, name: str) -> Tool[..., Any] | Action[..., Any] | Refusal:
+        if name.startswith(ACTIONS) and self._actions:
+            bare = name.removeprefix(ACTIONS)
+            return self._actions.get(bare) or Refusal(
+                "AttributeError", unknown_action(bare, self._actions, self._tools)
+            )
+        return self._tools.get(name) or Refusal("AttributeError", unknown_tool(name, self._tools, self._actions))
+
+    def _propose(self, name: str, arguments: dict[str, object], line: int) -> Proposed:
+        digest = digest_of(name, arguments)
+        proposal = self._proposals.get(digest)
+        if proposal is None:
+            seq = len(self._proposals) + 1
+            proposal = Proposal(seq, name, MappingProxyType(arguments), digest, line or None)
+            self._proposals[digest] = proposal
+        return Proposed(proposal.seq)
