@@ -10,12 +10,12 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from codeact.actions import Action, Actions
 from codeact.audit import Audit
+from codeact.databases import NoPlace, place
 from codeact.outbox.entries import (
     APPROVE,
     REFUSE,
@@ -92,9 +92,13 @@ class Outbox:
             msg = f"audit={audit!r}: expected an Audit"
             raise TypeError(msg)
         self._approve: Approver = approve or _nobody
-        place = None if path == ":memory:" else _place(path)
-        performers: Performers = Threads() if place is None else Locks(place)
-        self._ledger = Ledger(Store(place), performers, audit, clock)
+        try:
+            file = None if path == ":memory:" else place(path)
+        except NoPlace as error:
+            raise OutboxError(*error.args) from error
+        performers: Performers = Threads() if file is None else Locks(file)
+        self._ledger = Ledger(Store(file), performers, audit, clock)
+        performers.sweep()
 
     def __enter__(self) -> Self:
         return self
@@ -338,15 +342,6 @@ class Outbox:
 
 def _nobody(_entry: Entry) -> None:
     """Leave it to a person."""
-
-
-def _place(path: str | os.PathLike[str]) -> Path:
-    """The real path of a file that is to be an outbox."""
-    given = Path(path)
-    if given.is_symlink():  # whoever can put a link there gets no outbox
-        msg = f"{given}: it is a symbolic link; name the file itself"
-        raise OutboxError(msg)
-    return given.resolve()
 
 
 def _loop_runs() -> bool:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-OWNER_ONLY = 0o600
+from codeact.databases import OWNER_ONLY
 
 
 class Performers(Protocol):

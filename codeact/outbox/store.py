@@ -6,19 +6,17 @@ A transaction is on the disk before it has ended. The tables may share their dat
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from codeact.limits import DEEPEST
 from codeact.outbox.entries import STATES, Entry, Move, OutboxError, State
-from codeact.outbox.performers import OWNER_ONLY
 from codeact.values import encode
 from wasm_runtime.guest.codec import decode
 
@@ -75,10 +73,10 @@ class Store:
     """Entries in a database. It may be used from many threads; a forked child needs one of its own."""
 
     def __init__(self, path: Path | None) -> None:
-        """Open a database, or make it.
+        """Open a database, and make the tables in it that are not there.
 
         Args:
-            path: where it is, by its real path; None for memory.
+            path: where it is, see `codeact.databases.place`; None for memory.
 
         Raises:
             OutboxError: it cannot be opened, is no database, or is of a newer version.
@@ -86,8 +84,6 @@ class Store:
         self._where = "memory" if path is None else str(path)
         self._process = os.getpid()
         self.lock = threading.RLock()
-        if path is not None:
-            _make(path)
         with self._told():
             # It is never SQLite that makes the file: it would let others read it.
             place = ":memory:" if path is None else f"{path.as_uri()}?mode=rw"
@@ -209,24 +205,6 @@ class Store:
         except sqlite3.Error as error:
             msg = f"{self._where}: {error}"
             raise OutboxError(msg) from error
-
-
-def _make(path: Path) -> None:
-    """Make an empty file that only its owner may read, where there is none."""
-    if path.exists():
-        return
-    # Not opened where it will lie: closing a file takes from this process the locks that SQLite holds on it.
-    new = path.with_name(f"{path.name}-{secrets.token_hex(8)}")
-    try:
-        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, OWNER_ONLY))
-        try:
-            with suppress(FileExistsError):  # another has made it meanwhile
-                os.link(new, path)
-        finally:
-            new.unlink()
-    except OSError as error:
-        msg = f"{path}: it cannot be made: {error.strerror or error}"
-        raise OutboxError(msg) from error
 
 
 def _row(entry: Entry) -> dict[str, object]:

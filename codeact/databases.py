@@ -1,0 +1,46 @@
+"""SQLite's files: found, or made so that only their owner may read them.
+
+Nothing may open and close such a file beside SQLite: when a process closes any descriptor of a file, the operating
+system takes from it all the locks that it holds on that file, those of its transactions too.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+OWNER_ONLY = 0o600
+
+
+class NoPlace(OSError):
+    """A file cannot be a database."""
+
+
+def place(path: str | os.PathLike[str]) -> Path:
+    """The real path of a database, which is made empty where there is none.
+
+    Raises:
+        NoPlace: it is a symbolic link, or cannot be made; the text says which.
+    """
+    given = Path(path)
+    if given.is_symlink():  # whoever can put a link there gets no database
+        msg = f"{given}: it is a symbolic link; name the file itself"
+        raise NoPlace(msg)
+    found = given.resolve()
+    # One after the other: none can have begun a transaction in the file before it is closed here.
+    with _making:
+        if found.exists():
+            return found
+        try:
+            os.close(os.open(found, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, OWNER_ONLY))
+        except FileExistsError:  # another process was faster
+            return found
+        except OSError as error:
+            msg = f"{given}: it cannot be made: {error.strerror or error}"
+            raise NoPlace(msg) from error
+    return found
+
+
+_making = threading.Lock()
+os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
