@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from codeact.actions import Action, Actions, action
+    from codeact.agent import Agent, AgentResult, Budget
     from codeact.audit import Audit
     from codeact.declarations import stubs
     from codeact.engines import Engine, EngineUnavailable, engine_names
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Action",
     "Actions",
+    "Agent",
+    "AgentResult",
     "Audit",
+    "Budget",
     "Call",
     "Engine",
     "EngineUnavailable",
@@ -49,7 +53,10 @@ __all__ = [
 _HOMES = {
     "Action": "actions",
     "Actions": "actions",
+    "Agent": "agent",
+    "AgentResult": "agent",
     "Audit": "audit",
+    "Budget": "agent",
     "Call": "result",
     "Engine": "engines",
     "EngineUnavailable": "engines",

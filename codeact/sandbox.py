@@ -246,18 +246,27 @@ class Sandbox:
         """
         return (await complete_async(self._grant, self._grant.task(code, files, tenant))).result
 
-    def session(self, *, tenant: str | None = None, history: Iterable[Turn] = ()) -> Session:
+    def session(
+        self,
+        *,
+        tenant: str | None = None,
+        history: Iterable[Turn] = (),
+        files: Mapping[str, Content] | None = None,
+    ) -> Session:
         """One world for many programs: what one leaves behind, the next one finds.
 
         Args:
             tenant: whose it is. Nothing of it is ever seen by another session; what `restricted` keeps of programs that it
                 has compiled is kept for the tenant alone.
             history: the turns of an earlier session, for `Session.restore`.
+            files: what its first program finds in the workspace, and the next one where a program has cost the session its
+                world; see `run`.
 
         Raises:
-            TypeError: `tenant` is no string.
+            TypeError: `tenant` is no string, or `files` is no mapping of paths to contents.
+            ValueError: a path leads out of the workspace, or the files are more than the limits let in.
         """
-        return Session(self._grant, tenant, history)
+        return Session(self._grant, tenant, history, files)
 
 
 def _checker(toolset: Toolset, actions: Actions, engine: Engine) -> Checker:

@@ -66,11 +66,18 @@ class Session:
         tenant: whose it is.
     """
 
-    def __init__(self, grant: Grant, tenant: str | None, history: Iterable[Turn] = ()) -> None:
+    def __init__(
+        self,
+        grant: Grant,
+        tenant: str | None,
+        history: Iterable[Turn] = (),
+        files: Mapping[str, Content] | None = None,
+    ) -> None:
         """Made by `Sandbox.session`."""
         self.id = uuid.uuid4().hex
         self.tenant = checked_tenant(tenant)
         self._grant = grant
+        self._given = grant.task("", files).files
         self._life = Life(Trail(grant.audit, session=self.id, tenant=tenant), grant.limits)
         self._names: dict[str, None] = {}
         self._programs: list[Reading] = []
@@ -116,7 +123,7 @@ class Session:
         refuse_in_a_loop()
         try:
             with self._turn():
-                tape = Tape()
+                tape, asked = Tape(), self._furnished(asked)
                 return self._after(asked, tape, complete(self._grant, asked, self._place(tape)))
         except SessionExpired:
             return self._expiry()
@@ -130,7 +137,7 @@ class Session:
         asked = self._grant.task(code, files)
         try:
             with self._turn():
-                tape = Tape()
+                tape, asked = Tape(), self._furnished(asked)
                 return self._after(asked, tape, await complete_async(self._grant, asked, self._place(tape)))
         except SessionExpired:
             return self._expiry()
@@ -204,6 +211,12 @@ class Session:
             hint="begin again in a new session: nothing was run",
         )
         return Result(False, None, error, "", None, (), Usage(0.0, 0.0, 0, None, 0), shown=limits.shown)
+
+    def _furnished(self, asked: Task) -> Task:
+        """What is asked for, with the files that every fresh world of the session holds."""
+        if not self._given or self._life.instance is not None:
+            return asked
+        return replace(asked, files={**self._given, **asked.files})
 
     def _place(self, tape: Tape) -> Place:
         return self._here(recording(tape, self._grant.limits))

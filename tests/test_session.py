@@ -362,3 +362,25 @@ def test_a_run_that_is_cancelled_at_its_end_leaves_no_world(engine: str) -> None
     while counted.open_worlds and time.monotonic() < until:
         time.sleep(0.01)
     assert counted.open_worlds == 0
+
+
+def test_files_of_a_session_are_there_again_when_its_world_is_lost(make):
+    read = "open('a.txt').read()"
+    with make(timeout=0.5).session(files={"a.txt": "here"}) as session:
+        assert session.run("open('a.txt', 'a').write('!')\nx = 1").ok
+        note = session.run("while True: pass").note
+        lost = "world is lost" in note
+        assert session.run(read).value == ("here" if lost else "here!")
+
+
+def test_files_of_a_session_are_there_when_it_is_restored(make):
+    with make(timeout=0.5).session(files={"a.txt": "here"}) as session:
+        assert session.run("open('a.txt', 'a').write('!')").ok
+        session.run("while True: pass")
+        session.restore()
+        assert session.run("open('a.txt').read()").value == "here!"
+
+
+def test_files_of_a_session_are_checked_at_once(sandbox):
+    with pytest.raises(ValueError, match="files"):
+        sandbox.session(files={"../a": "x"})

@@ -57,6 +57,40 @@ class _Block(NamedTuple):
         return self.info["language"].lower()
 
 
+class Fenced(NamedTuple):
+    """A block in a text of markdown.
+
+    Attributes:
+        language: as its fence names it, in lower case; empty where it names none.
+        text: what it holds.
+        closed: whether its fence is closed.
+        is_last: whether nothing but blanks comes after it.
+    """
+
+    language: str
+    text: str
+    closed: bool
+    is_last: bool
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is fenced as Python."""
+        return self.language in _PYTHON
+
+
+def fenced(text: str) -> tuple[Fenced, ...]:
+    """The fenced blocks of a text, in order."""
+    return tuple(
+        Fenced(
+            block.language,
+            text[block.start : block.end],
+            block.beyond is not None,
+            block.beyond is None or not text[block.beyond :].strip(),
+        )
+        for block in _blocks(text)
+    )
+
+
 def unfence(text: str) -> Iterator[Change | None]:
     """Take the program out of its fences: blocks of Python, else those of no language, else whatever there is.
 

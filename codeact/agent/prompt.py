@@ -1,0 +1,84 @@
+"""What the model is told before the task: how to ask for programs, the rules of the room, and what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codeact.declarations import stubs
+from codeact.limits import Limits
+from codeact.sandbox import Sandbox
+from codeact.tools import Toolset
+
+FULL = 12_000
+"""Characters of stubs that every request may carry. With more tools the model gets a catalogue instead."""
+
+_BY_CALL = "To find something out or compute it, call run_python with one Python program. Read what comes of it; then write the next one, or answer."
+_BY_TEXT = """\
+To find something out or compute it, write one Python program, fenced:
+
+```python
+21 * 2
+```
+
+Nothing else in that message is run. You are told what came of it; then write the next one, or answer."""
+
+_ENGINES = {
+    "wasm": "Python 3.14 and its standard library; no other packages, no network, no processes.",
+    "restricted": "Python with the data modules of its standard library; no other packages, no network, no processes."
+    " Some attributes with underscores are refused, and the refusal says what to write instead.",
+}
+_ANY_ENGINE = "no network, no processes."
+
+
+def system(sandbox: Sandbox, *, has_tools: bool, instructions: str) -> str:
+    """The system prompt.
+
+    Args:
+        sandbox: where programs will run.
+        has_tools: whether the model asks for them by calling `run_python`.
+        instructions: the host's own, which come first.
+    """
+    parts = [instructions.strip(), _BY_CALL if has_tools else _BY_TEXT, _rules(sandbox, has_tools=has_tools)]
+    if sandbox.tools:
+        parts.append(_granted(sandbox.tools))
+    return "\n\n".join(filter(None, parts))
+
+
+def _rules(sandbox: Sandbox, *, has_tools: bool) -> str:
+    return "\n".join(f"- {rule}" for rule in _each_rule(sandbox, has_tools=has_tools))
+
+
+def _each_rule(sandbox: Sandbox, *, has_tools: bool) -> Iterator[str]:
+    limits = sandbox.limits
+    yield f"Programs run in a sandbox: {_ENGINES.get(sandbox.engine, _ANY_ENGINE)}"
+    if sandbox.tools:
+        yield "What you need from outside comes from `tools`, which only reads. Await async tools, several at once with asyncio.gather."
+    yield (
+        "End a program in an expression: you are shown its value and what was printed, each up to"
+        f" {limits.shown:,} characters. So compute inside, and show what you need."
+    )
+    yield "Names, imports and files in the working directory stay from one program to the next."
+    yield f"Limits of one program: {_limits(limits)}."
+    yield "When a program fails, read its error and mend that; the same program fails again."
+    yield "Do not guess what a program can tell. When you know, answer in words" + (
+        "." if has_tools else ", without a ```python block."
+    )
+
+
+def _limits(limits: Limits) -> str:
+    return f"{limits.timeout:g} s, {limits.memory // 2**20:,} MiB, {limits.calls:,} tool calls"
+
+
+def _granted(tools: Toolset) -> str:
+    """The tools, with all that there is to say of them, or a line for each where that is too much."""
+    full = stubs(tools)
+    if len(full) <= FULL:
+        return f"The tools:\n\n```\n{full}```"
+    listed = "\n".join(_line(tools, name) for name in tools)
+    return f"The tools. A program can call help(tools.name) before it uses one whose records or rules you do not know:\n\n{listed}"
+
+
+def _line(tools: Toolset, name: str) -> str:
+    tool = tools[name]
+    first = next(iter(tool.doc.strip().splitlines()), "")
+    return f"tools.{tool.signature_line}" + f"  # {first}" * bool(first)
