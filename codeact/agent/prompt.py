@@ -10,7 +10,9 @@ from codeact.sandbox import Sandbox
 from codeact.tools import Toolset
 
 FULL = 12_000
-"""Characters of stubs that every request may carry. With more tools the model gets a catalogue instead."""
+"""Characters of stubs that every request may carry: some thirty tools with a record each, 3,000 tokens. With more, there is
+a line for each tool. That is less than half the text, and costs a task a turn more, to ask for help, which reads all of
+the conversation once again: without a cache for prompts both come to the same at a dozen tools, with one at hundreds."""
 
 _BY_CALL = "To find something out or compute it, call run_python with one Python program. Read what comes of it; then write the next one, or answer."
 _BY_TEXT = """\

@@ -136,7 +136,7 @@ class ScriptedModel(FunctionModel):
         if played > len(self._script):
             last = request.messages[-1]
             heard = "" if isinstance(last, Reply) else f" after it heard: {last.text[:500]}"
-            msg = f"{self.name}: the script of {len(self._script)} steps is over, and the model is asked again{heard}"
+            msg = f"{self.name}: the script of {_steps(len(self._script))} is over, and the model is asked again{heard}"
             raise RuntimeError(msg)
         step = self._script[played - 1]
         return step(request) if callable(step) else step
@@ -145,3 +145,7 @@ class ScriptedModel(FunctionModel):
 def _pieces(text: str) -> Iterable[str]:
     """The words of a text, each with the blanks after it."""
     return re.findall(r"\s*\S+\s*|\s+", text) if text else ()
+
+
+def _steps(number: int) -> str:
+    return f"{number} step{'s' * (number != 1)}"

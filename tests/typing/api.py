@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import assert_type
+from typing import assert_never, assert_type
+
+from tenacity import wait_fixed
 
 from codeact import (
     Actions,
+    Agent,
+    AgentResult,
     Audit,
+    Budget,
     Call,
     Error,
     Limits,
@@ -25,9 +30,12 @@ from codeact import (
     stubs,
     tool,
 )
+from codeact.agent import Finished, Ran, Running, Waiting, Wrote, programs, transport
 from codeact.audit import Event
 from codeact.audit.files import JsonLines
 from codeact.egress import Allow
+from codeact.messages import Asked, ModelError, Observed, Reply, Said, Tokens
+from codeact.testing.models import FunctionModel, Program, ScriptedModel
 
 
 @tool
@@ -105,3 +113,42 @@ Allow("https://a.example", methods="GET")  # type: ignore[arg-type]
 with sandbox.session(tenant="acme") as session:
     assert_type(session, Session)
     assert_type(session.run("1"), Result)
+
+model = ScriptedModel(["ok", Program("1"), [Program("1")], Reply("ok"), ModelError("busy", passing=True)])
+ScriptedModel([lambda request: request.system])
+ScriptedModel([3])  # type: ignore[list-item]
+agent = Agent(model, sandbox, budget=Budget(seconds=1, replies=2), instructions="be kind")
+Agent(
+    FunctionModel(lambda request: request.messages[0]),  # type: ignore[arg-type, return-value]
+    sandbox,
+    transport=transport(attempts=2).copy(wait=wait_fixed(1)),
+    programs=programs(failures=2),
+)
+Agent("claude", sandbox)  # type: ignore[arg-type]
+Budget(3)  # type: ignore[call-arg]
+worked = agent.run("?", id="t-1", files={"a.txt": b""}, tenant="acme")
+assert_type(worked, AgentResult)
+assert_type(worked.answer, str | None)
+assert_type(worked.results, tuple[Result, ...])
+assert_type(worked.messages, tuple[Said | Reply | Observed, ...])
+assert_type(worked.tokens, Tokens)
+if worked.stop == "nothing":  # type: ignore[comparison-overlap]
+    pass
+
+
+async def follow() -> None:
+    assert_type(await agent.run_async("?"), AgentResult)
+    async for event in agent.stream("?"):
+        match event:
+            case Wrote(text):
+                assert_type(text, str)
+            case Waiting():
+                assert_type(event.seconds, float)
+            case Running(asked):
+                assert_type(asked, Asked)
+            case Ran():
+                assert_type(event.result, Result | None)
+            case Finished(result):
+                assert_type(result, AgentResult)
+            case _ as never:
+                assert_never(never)
