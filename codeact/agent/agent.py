@@ -14,7 +14,7 @@ from codeact.agent import policies, prompt
 from codeact.agent.budget import Budget
 from codeact.agent.events import Event, Finished
 from codeact.agent.outcome import AgentResult
-from codeact.agent.work import Desk, Work
+from codeact.agent.episode import Desk, Episode
 from codeact.execution import refuse_in_a_loop
 from codeact.files import Content
 from codeact.messages import Model, Reply
@@ -171,18 +171,18 @@ class Agent:
                 programs=self._programs,
                 emit=emit,
             )
-            work = Work(desk, given.task)
-            end = await work.run()
-        last = work.messages[-1]
+            episode = Episode(desk, given.task)
+            end = await episode.run()
+        last = episode.messages[-1]
         return AgentResult(
             id=given.id,
             answer=last.text if end.stop == "answered" and isinstance(last, Reply) else None,
             stop=end.stop,
             why=end.why,
-            messages=tuple(work.messages),
-            results=tuple(work.results),
-            tokens=work.spent.tokens,
-            seconds=work.spent.seconds,
+            messages=tuple(episode.messages),
+            results=tuple(episode.results),
+            tokens=episode.spent.tokens,
+            seconds=episode.spent.seconds,
         )
 
 

@@ -66,6 +66,9 @@ class Asking:
             self._emit(Wrote(text))
 
         reply = await self._model.complete(request, on_text)
+        if not isinstance(reply, Reply):
+            msg = f"the model {self._model.name} gave {reply!r:.200}: complete() must give a codeact.messages.Reply"
+            raise TypeError(msg)
         if reply.text and not streamed:
             self._emit(Wrote(reply.text))
         return reply

@@ -293,3 +293,14 @@ def test_a_model_that_is_broken_is_the_hosts_mistake(fast: Sandbox) -> None:
         Agent(ScriptedModel([KeyError("x")]), fast).run("?")
     with pytest.raises(RuntimeError, match="the script of 0 steps is over"):
         Agent(ScriptedModel([]), fast).run("?")
+
+
+def test_a_model_that_gives_no_reply_at_all_is_too(fast: Sandbox) -> None:
+    class Wrong:
+        name, has_tools = "wrong", True
+
+        async def complete(self, request, on_text):
+            return "4300"
+
+    with pytest.raises(TypeError, match="the model wrong gave '4300'"):
+        Agent(Wrong(), fast).run("?")

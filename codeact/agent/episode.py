@@ -1,4 +1,4 @@
-"""The work on one task: the model replies, its programs run, it reads what came of them, until there is an end."""
+"""One task, from its beginning to its end: the model replies, its programs run, it reads what came of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOT_RUN = "the task was over before this program was"
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What one task is worked on with.
+    """What a task is worked on with.
 
     Attributes:
         model: who works on it.
@@ -46,7 +46,7 @@ class Desk:
     emit: Callable[[Event], None]
 
 
-class Work:
+class Episode:
     """The work on one task.
 
     Attributes:
