@@ -12,9 +12,9 @@ from tenacity import AsyncRetrying
 
 from codeact.agent import policies, prompt
 from codeact.agent.budget import Budget
+from codeact.agent.episode import Desk, Episode
 from codeact.agent.events import Event, Finished
 from codeact.agent.outcome import AgentResult
-from codeact.agent.episode import Desk, Episode
 from codeact.execution import refuse_in_a_loop
 from codeact.files import Content
 from codeact.messages import Model, Reply
@@ -158,7 +158,7 @@ class Agent:
             await working
         finally:
             working.cancel()
-            await asyncio.wait([working])
+            await asyncio.gather(working, return_exceptions=True)
 
     async def _work(self, given: _Given, emit: Callable[[Event], None]) -> AgentResult:
         with given.session as session:
