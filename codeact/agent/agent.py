@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tenacity import AsyncRetrying
 
@@ -14,13 +14,16 @@ from codeact.agent import policies, prompt
 from codeact.agent.budget import Budget
 from codeact.agent.episode import Desk, Episode
 from codeact.agent.events import Event, Finished
-from codeact.agent.outcome import AgentResult
+from codeact.agent.outcome import AgentResult, Outlet, proposed
 from codeact.execution import refuse_in_a_loop
 from codeact.files import Content
 from codeact.messages import Model, Reply
 from codeact.portal import own_loop
 from codeact.sandbox import Sandbox
 from codeact.session import Session
+
+if TYPE_CHECKING:
+    from codeact.outbox import Entry
 
 
 class Agent:
@@ -37,6 +40,7 @@ class Agent:
         *,
         budget: Budget | None = None,
         instructions: str = "",
+        outbox: Outlet | None = None,
         transport: AsyncRetrying | None = None,
         programs: AsyncRetrying | None = None,
     ) -> None:
@@ -48,6 +52,8 @@ class Agent:
             budget: what one task may use; it holds whatever the policies say.
             instructions: what the model is to be and to do, in your words. The rules of the room and the tools are told
                 after them; see `system`.
+            outbox: where the proposals of a task go when the model has come to an answer; those of a task that was given
+                up do not. It decides on them as it was made to, and performing is the host's: `outbox.perform()`.
             transport: when the model is asked again after it gave no reply; `codeact.agent.transport` by default.
             programs: when it may try again after a turn that failed; `codeact.agent.programs` by default.
 
@@ -64,6 +70,10 @@ class Agent:
         self._programs = policies.programs(self._budget.failures, self._budget.tokens) if programs is None else programs
         _expected("transport", self._transport, "a tenacity.AsyncRetrying", AsyncRetrying)
         _expected("programs", self._programs, "a tenacity.AsyncRetrying", AsyncRetrying)
+        if outbox is not None and not callable(getattr(outbox, "submit_async", None)):
+            msg = f"outbox={outbox!r:.200}: expected a codeact.outbox.Outbox"
+            raise TypeError(msg)
+        self._outbox = outbox
         told = _expected("instructions", instructions, "a str", str)
         self._system = prompt.system(self._sandbox, has_tools=model.has_tools, instructions=told)
 
@@ -174,6 +184,10 @@ class Agent:
             episode = Episode(desk, given.task)
             end = await episode.run()
         last = episode.messages[-1]
+        proposals = proposed(episode.results)
+        entries: Sequence[Entry] = ()
+        if self._outbox is not None and proposals and end.stop == "answered":
+            entries = await self._outbox.submit_async(proposals, given.id)
         return AgentResult(
             id=given.id,
             answer=last.text if end.stop == "answered" and isinstance(last, Reply) else None,
@@ -183,6 +197,8 @@ class Agent:
             results=tuple(episode.results),
             tokens=episode.spent.tokens,
             seconds=episode.spent.seconds,
+            proposals=proposals,
+            entries=tuple(entries),
         )
 
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from codeact.agent.budget import Stop
 from codeact.messages import Message, Tokens
+from codeact.proposals import Proposal
 from codeact.result import Result
+
+if TYPE_CHECKING:
+    from codeact.outbox import Entry
+
+
+class Outlet(Protocol):
+    """Where proposals go that are to be decided on. A `codeact.outbox.Outbox` is one."""
+
+    async def submit_async(self, proposals: Iterable[Proposal], task: str | None = None) -> Sequence[Entry]:
+        """Take proposals in; the same action with the same arguments is one entry in a task, however often it comes."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +36,9 @@ class AgentResult:
         results: of the programs that were run, in order.
         tokens: that the model has read and written.
         seconds: from the beginning to the end.
+        proposals: what programs that finished have proposed, in order, the same action with the same arguments once.
+            Nothing of it has happened.
+        entries: those of the outbox that the proposals are in; none where the agent gave up, or has no outbox.
     """
 
     id: str
@@ -32,8 +49,19 @@ class AgentResult:
     results: tuple[Result, ...]
     tokens: Tokens
     seconds: float
+    proposals: tuple[Proposal, ...] = ()
+    entries: tuple[Entry, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether the model came to an answer."""
         return self.stop == "answered"
+
+
+def proposed(results: Iterable[Result]) -> tuple[Proposal, ...]:
+    """What programs that finished have proposed, each action with its arguments once."""
+    found: dict[str, Proposal] = {}
+    for result in results:
+        for proposal in result.proposals if result.ok else ():
+            found.setdefault(proposal.digest, proposal)
+    return tuple(found.values())

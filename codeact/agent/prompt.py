@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from codeact.actions import Action, Actions
 from codeact.declarations import stubs
 from codeact.limits import Limits
 from codeact.sandbox import Sandbox
-from codeact.tools import Toolset
+from codeact.tools import Tool, Toolset
 
 FULL = 12_000
 """Characters of stubs that every request may carry: some thirty tools with a record each, 3,000 tokens. With more, there is
@@ -41,8 +43,8 @@ def system(sandbox: Sandbox, *, has_tools: bool, instructions: str) -> str:
         instructions: the host's own, which come first.
     """
     parts = [instructions.strip(), _BY_CALL if has_tools else _BY_TEXT, _rules(sandbox, has_tools=has_tools)]
-    if sandbox.tools:
-        parts.append(_granted(sandbox.tools))
+    if sandbox.tools or sandbox.actions:
+        parts.append(_granted(sandbox.tools, sandbox.actions))
     return "\n\n".join(filter(None, parts))
 
 
@@ -55,6 +57,12 @@ def _each_rule(sandbox: Sandbox, *, has_tools: bool) -> Iterator[str]:
     yield f"Programs run in a sandbox: {_ENGINES.get(sandbox.engine, _ANY_ENGINE)}"
     if sandbox.tools:
         yield "What you need from outside comes from `tools`, which only reads. Await async tools, several at once with asyncio.gather."
+    if sandbox.actions:
+        yield (
+            "What changes the world you propose, by calling `actions`. Nothing happens inside: proposals are decided after"
+            " your answer, so say what you proposed, not that it is done. They cannot be taken back, and those of a program"
+            " that fails are dropped."
+        )
     yield (
         "End a program in an expression: you are shown its value and what was printed, each up to"
         f" {limits.shown:,} characters. So compute inside, and show what you need."
@@ -71,16 +79,21 @@ def _limits(limits: Limits) -> str:
     return f"{limits.timeout:g} s, {limits.memory // 2**20:,} MiB, {limits.calls:,} tool calls"
 
 
-def _granted(tools: Toolset) -> str:
-    """The tools, with all that there is to say of them, or a line for each where that is too much."""
-    full = stubs(tools)
+def _granted(tools: Toolset, actions: Actions) -> str:
+    """What there is to call, with all that there is to say of it, or a line for each where that is too much."""
+    names = " and ".join(["`tools`"] * bool(tools) + ["`actions`"] * bool(actions))
+    full = stubs(tools, actions)
     if len(full) <= FULL:
-        return f"The tools:\n\n```\n{full}```"
-    listed = "\n".join(_line(tools, name) for name in tools)
-    return f"The tools. A program can call help(tools.name) before it uses one whose records or rules you do not know:\n\n{listed}"
+        return f"This is in {names}:\n\n```\n{full}```"
+    lines = [f"tools.{_line(tool)}" for tool in tools.values()] + [
+        f"actions.{_line(action)}" for action in actions.values()
+    ]
+    return (
+        f"This is in {names}. Of what you do not know well enough, a program can call help, as in help(tools.name):\n\n"
+        + "\n".join(lines)
+    )
 
 
-def _line(tools: Toolset, name: str) -> str:
-    tool = tools[name]
-    first = next(iter(tool.doc.strip().splitlines()), "")
-    return f"tools.{tool.signature_line}" + f"  # {first}" * bool(first)
+def _line(member: Tool[..., Any] | Action[..., Any]) -> str:
+    first = next(iter(member.doc.strip().splitlines()), "")
+    return member.signature_line + f"  # {first}" * bool(first)

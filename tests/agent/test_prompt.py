@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from codeact import Agent, Limits, Sandbox, stubs, tool
+from codeact import Agent, Limits, Sandbox, action, stubs, tool
 from codeact.agent.prompt import FULL
 from codeact.testing.models import Program, ScriptedModel
 from tests.agent.conftest import get_charges
@@ -88,3 +88,26 @@ def test_the_host_has_the_first_word(fast) -> None:
     assert prompt(fast, instructions="\nYou work at a support desk.\n").startswith(
         "You work at a support desk.\n\nTo find"
     )
+
+
+@action
+def send_reply(ticket: str, text: str) -> None:
+    """Answer a ticket.
+
+    The text is sent as it is.
+    """
+
+
+def test_actions_are_told_too(engine) -> None:
+    text = prompt(Sandbox([get_charges], actions=[send_reply], engine=engine))
+    assert stubs([get_charges], [send_reply]) in text
+    assert "This is in `tools` and `actions`:" in text
+    assert "proposals are decided after your answer" in text
+    alone = prompt(Sandbox(actions=[send_reply], engine=engine))
+    assert "This is in `actions`:" in alone
+    assert "from `tools`" not in alone
+
+
+def test_many_tools_leave_actions_a_line(engine) -> None:
+    text = prompt(Sandbox(many(60), actions=[send_reply], engine=engine))
+    assert "actions.send_reply(ticket: str, text: str) -> Proposed  # Answer a ticket." in text.splitlines()
