@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from . import codec, console, tables, world
 from .faults import ToolError
 from .names import ACTIONS, MissingKey, explained, unknown_action, unknown_tool
+from .program import current_line
 from .traffic import Errand, Traffic
 from .unawaited import Ledger, UnawaitedCall
 
@@ -69,7 +70,7 @@ class Tool:
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Call the tool."""
-        return _through(Sent(self._name, _encode(self._name, args, kwargs, self._depth), world.line()))
+        return _through(Sent(self._name, _encode(self._name, args, kwargs, self._depth), current_line(world.running)))
 
     def __repr__(self) -> str:
         return f"<{'action' if self._name.startswith(ACTIONS) else 'tool'} {self.told[0]}>"
@@ -85,7 +86,9 @@ class AwaitableTool(Tool):
     def __call__(self, /, *args: object, **kwargs: object) -> UnawaitedCall:
         """A call of the tool, to be awaited."""
         name = self._name
-        return UnawaitedCall(Sent(name, _encode(name, args, kwargs, self._depth), world.line()), traffic, ledger)
+        return UnawaitedCall(
+            Sent(name, _encode(name, args, kwargs, self._depth), current_line(world.running)), traffic, ledger
+        )
 
 
 for _kind in (Tool, AwaitableTool):

@@ -17,30 +17,26 @@ Exports: Any = wit_world.WitWorld
 """The base class of what the component exports."""
 
 _opened = False
-_program = FILENAME
+running = FILENAME
+"""The name of the file of the program that runs."""
 
 
 def begin(name: str) -> None:
     """From here on the program in the file of that name runs."""
-    global _program  # noqa: PLW0603  # one room, one state
-    _program = name
+    global running  # noqa: PLW0603  # one room, one state
+    running = name
 
 
-def line() -> int:
-    """The program's line that is running; 0 where none is."""
-    return current_line(_program)
-
-
-def call(name: str, arguments: str, at: int) -> str:
-    """The door to the tools; `at` is the program's line that calls."""
-    answer: str = wit_world.call(name, arguments, at)
+def call(name: str, arguments: str, line: int) -> str:
+    """The door to the tools; `line` is the program's that calls."""
+    answer: str = wit_world.call(name, arguments, line)
     return answer
 
 
 def wait(sent: str, seconds: float | None) -> str:
     """Send calls and wait for answers; None waits for as long as a call is under way."""
     nanoseconds = -1 if seconds is None else min(math.ceil(seconds * _SECOND), _LONGEST)
-    answers: str = wit_world.wait(sent, nanoseconds, line()) if _opened else ""
+    answers: str = wit_world.wait(sent, nanoseconds, current_line(running)) if _opened else ""
     return answers
 
 
@@ -51,7 +47,7 @@ _LONGEST = 1 << 60
 def write(text: str) -> None:
     """Printed text, in order."""
     if _opened:
-        wit_world.write(text, line())
+        wit_world.write(text, current_line(running))
 
 
 def now() -> int:
