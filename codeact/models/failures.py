@@ -75,6 +75,8 @@ def _is_passing(status: int, headers: Mapping[str, str], kind: str, *, late: boo
 
 def _error_of(body: object) -> dict[str, Any]:
     """The part of a body that tells of the error, wherever this provider puts it."""
+    if isinstance(body, list) and body:
+        body = body[0]
     if not isinstance(body, dict):
         return {}
     inner = body.get("error")

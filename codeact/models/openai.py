@@ -112,11 +112,10 @@ class OpenAIModel(ProviderModel):
             for choice in _dicts(event.get("choices"), "choices"):
                 if choice.get("index"):
                     continue  # only one was asked for
-                delta = choice.get("delta")
-                if isinstance(delta, dict):
-                    piece = _extend(message, delta)
-                    if piece:
-                        on_text(piece)
+                # Some endpoints leave it out at the end.
+                piece = _extend(message, member(choice, "delta", dict)) if choice.get("delta") is not None else ""
+                if piece:
+                    on_text(piece)
                 if isinstance(choice.get("finish_reason"), str):
                     finished = choice["finish_reason"]
         if finished is None:
@@ -205,9 +204,7 @@ def _extend_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
     call["id"] = call["id"] or given
     if piece.get("extra_content") is not None:
         call["extra_content"] = piece["extra_content"]
-    function = piece.get("function")
-    if not isinstance(function, dict):
-        return
+    function = member(piece, "function", dict) if piece.get("function") is not None else {}
     for name in ("name", "arguments"):
         part = function.get(name)
         if isinstance(part, str) and isinstance(call["function"][name], str):

@@ -75,6 +75,7 @@ BODIES = {
     "empty": (b"", "does not say why"),
     "text": (b"upstream connect error", "upstream connect error"),
     "list": (b"[1]", "does not say why"),
+    "listed": (b'[{"error": {"code": 429, "message": "You are too quick."}}]', "You are too quick."),
     "string": (b'{"error": "no such model"}', "no such model"),
     "detail": (b'{"detail": "Not Found"}', "Not Found"),
     "numbers": (b'{"error": {"message": 1, "type": 2}}', "does not say why"),
@@ -255,3 +256,15 @@ def test_whatever_a_provider_sends_gives_a_reply_or_an_error(lasting, data) -> N
     assert isinstance(reply.text, str)
     assert len({asked.id for asked in reply.programs}) == len(reply.programs)
     assert all((asked.code is None) == bool(asked.unreadable) for asked in reply.programs)
+
+
+@pytest.mark.parametrize(
+    "choice", [{"delta": 1}, {"delta": {"content": 1}}, {"delta": {"tool_calls": 1}}, {"delta": {"tool_calls": [1]}}, 1]
+)
+def test_a_piece_that_cannot_be_read_is_not_left_out(server, talk, choice) -> None:
+    wire = OpenAIWire(True)
+    events = wire.events("Go on.", (), "stop")
+    at = events.index(b"data: ", events.index(b"Go "))
+    damaged = b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n"
+    server.say(Answer((events[:at] + damaged + events[at:],), headers=EVENTS))
+    assert "its answer" in str(fails(talk, wire.model(server)))
