@@ -15,6 +15,7 @@ def test_the_python_in_the_document_runs(server, monkeypatch, capsys) -> None:
         monkeypatch.setenv(f"{name}_API_KEY", KEY)
         monkeypatch.setenv(f"{name}_BASE_URL", server.url + ("/v1" if name == "OPENAI" else ""))
     claude, gpt = AnthropicWire(True), OpenAIWire(True)
+    server.say(gpt.answer("", [call("a", "6 * 7")]), gpt.answer("Six times seven is 42."))
     server.say(claude.answer("Let me see.", [call("a", "6 * 7")]), claude.answer("It is 42."))
     server.say(gpt.answer("First."), gpt.answer("Second."))
     world: dict[str, object] = {"__name__": "document"}
@@ -22,4 +23,6 @@ def test_the_python_in_the_document_runs(server, monkeypatch, capsys) -> None:
         exec(compile(block, "models.md", "exec", dont_inherit=True), world)
     assert server.refused == []
     assert server.script == []
-    assert "(Asked(id='a', code='6 * 7', unreadable=None),) done Tokens(read=11, written=5)" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "Six times seven is 42." in printed
+    assert "(Asked(id='a', code='6 * 7', unreadable=None),) done Tokens(read=11, written=5)" in printed
