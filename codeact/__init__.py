@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from codeact.declarations import stubs
     from codeact.engines import Engine, EngineUnavailable, engine_names
     from codeact.files import File
+    from codeact.journal import Journal
     from codeact.limits import Limits
     from codeact.policy import Policy
     from codeact.proposals import Proposal
+    from codeact.replay import Replayed, ReplayError
     from codeact.result import Call, Error, Result, Truncation, Usage
     from codeact.sandbox import Sandbox, run
     from codeact.session import Session, Turn
@@ -32,9 +34,12 @@ __all__ = [
     "EngineUnavailable",
     "Error",
     "File",
+    "Journal",
     "Limits",
     "Policy",
     "Proposal",
+    "ReplayError",
+    "Replayed",
     "Result",
     "Sandbox",
     "Session",
@@ -62,9 +67,12 @@ _HOMES = {
     "EngineUnavailable": "engines",
     "Error": "result",
     "File": "files",
+    "Journal": "journal",
     "Limits": "limits",
     "Policy": "policy",
     "Proposal": "proposals",
+    "ReplayError": "replay",
+    "Replayed": "replay",
     "Result": "result",
     "Sandbox": "sandbox",
     "Session": "session",

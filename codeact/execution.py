@@ -13,15 +13,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from codeact.audit import Trail, events, trail
+from codeact.audit import Trail, Unrecorded, events, trail
 from codeact.calls import Door
 from codeact.engines import Doors, Engine, Fault, Instance, Outcome, Program
 from codeact.entropy import fresh
 from codeact.errors import build
 from codeact.files import File, compared, leaving
-from codeact.grant import Deadline, Grant, Place, Task
+from codeact.grant import Deadline, Grant, Past, Place, Task
 from codeact.notes import note_of, withheld
 from codeact.offer import Offer
 from codeact.output import Output
@@ -29,7 +30,11 @@ from codeact.portal import Portal, own_loop
 from codeact.proposals import Proposal
 from codeact.result import Call, Result, Usage
 from codeact.source import Reading, is_unread, readings, unfit
+from codeact.tape import Player, Recorder
 from codeact.threads import threads
+
+if TYPE_CHECKING:
+    from codeact.journal.recording import Recording
 
 log = logging.getLogger("codeact")
 
@@ -53,12 +58,14 @@ class Ended:
         reading: the program.
         outcome: what the engine said; None when the run was abandoned and may still use its world.
         instance: the world it ran in; None where it was not begun, or was abandoned.
+        keep: puts what leaves of it in the journal, where there is one, and gives what may leave.
     """
 
     result: Result
     reading: Reading
     outcome: Outcome | None
     instance: Instance | None
+    keep: Callable[[Result], Result]
 
 
 def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
@@ -164,6 +171,9 @@ class Execution:
         self._reading = Reading(task.source, task.source)
         self._files = task.files
         self._place = place
+        self._task = task
+        self._passage = _passage(grant, place)
+        self._recording: Recording | None = None
         self._id = fresh(b"run", 16).hex()
         if place is None:
             self._trail = Trail(grant.audit, self._id, tenant=task.tenant)
@@ -183,7 +193,7 @@ class Execution:
 
     def start(self, finished: Callable[[], None]) -> Execution:
         """Start it; `finished` is called on the worker when it has come to its end."""
-        fault = self._spawned() or unfit(self._reading.written, self._grant.limits.source)
+        fault = self._spawned() or self._recorded() or unfit(self._reading.written, self._grant.limits.source)
         if fault is not None:
             self._outcome = Outcome(fault=fault)
             self.door.close()
@@ -229,7 +239,9 @@ class Execution:
         if self._place is not None and self._instance is not None and not self._abandoned:
             self._instance.close()  # the run has left it, and nobody comes back
         fault = Fault("host", "CancelledError", "nobody waits for the result any more")
-        self._finished(self._result(Outcome(fault=fault)))
+        result = self._result(Outcome(fault=fault))
+        self._finished(result)
+        self.keep(result)
 
     def ended(self) -> Ended:
         """The result, or what is known of it when the run was abandoned at its deadline."""
@@ -241,7 +253,24 @@ class Execution:
             result = self._withheld(outcome, lost)
         left = not self._abandoned
         instance = self._instance if left and self._begun else None
-        return Ended(result, self._reading, self._outcome if left else None, instance)
+        return Ended(result, self._reading, self._outcome if left else None, instance, self.keep)
+
+    def keep(self, result: Result) -> Result:
+        """Put what leaves on record, where there is a journal.
+
+        Returns:
+            What may leave: no more than is on record.
+        """
+        if self._recording is None or not isinstance(self._passage, Recorder):
+            return result
+        tape = self._passage.tape
+        if self._outcome is None:  # it was abandoned, and may still write to its tape
+            tape = replace(tape, calls=[*tape.calls], heard=[*tape.heard], end=tape.end or self.door.stop)
+        try:
+            self._recording.end(self._id, result, tape)
+        except Unrecorded as error:
+            return self._withheld(self._outcome or Outcome(), events.unrecorded(error))
+        return result
 
     def _withheld(self, outcome: Outcome, fault: Fault) -> Result:
         """The result of a run of which something is not on record: nothing of it leaves."""
@@ -253,6 +282,18 @@ class Execution:
         return events.recorded(
             events.spawn, self._trail, self._grant.engine.name, self._reading.written, len(self._files)
         )
+
+    def _recorded(self) -> Fault | None:
+        """Put in the journal that it is begun. Gives why that failed."""
+        if self._grant.recording is None or not isinstance(self._passage, Recorder):
+            return None
+        past = Past() if self._place is None else self._place.past
+        try:
+            self._grant.recording.begin(self._id, self._task, self._trail, past)
+        except Unrecorded as error:
+            return events.unrecorded(error)
+        self._recording = self._grant.recording
+        return None
 
     def _finished(self, result: Result) -> Fault | None:
         """Put its end on record. Gives why that failed."""
@@ -321,10 +362,8 @@ class Execution:
         try:
             if self._instance is None:
                 self._instance = self._grant.engine.open(self._grant.faces, self._grant.limits)
-            if self._place is None:
-                outcome = self._run(self._instance, 1, doors)
-            else:
-                outcome = self._run(self._instance, len(self._place.earlier) + 1, self._place.tap(doors))
+            number = 1 if self._place is None else len(self._place.earlier) + 1
+            outcome = self._run(self._instance, number, doors if self._passage is None else self._passage.tap(doors))
             stop = self.door.stop
         except BaseException as error:  # noqa: BLE001 - an engine that fails is data too
             outcome, stop = Outcome(fault=_engine_failed(self._grant.engine, error)), None
@@ -374,17 +413,23 @@ class Execution:
 
     def _refused(self, reading: Reading) -> Outcome | None:
         """Why a program is not even begun, where programs are checked first."""
+        judged = partial(self._judged, reading)
+        verdict = judged() if self._passage is None else self._passage.judged(judged)
+        if isinstance(verdict, str):
+            self._unchecked = f"the types were not checked: {verdict}"
+        return Outcome(fault=verdict) if isinstance(verdict, Fault) else None
+
+    def _judged(self, reading: Reading) -> Fault | str | None:
+        """What the checker says; as a text, why it says nothing."""
         if self._grant.checker is None:
             return None
         from codeact.check import Unchecked  # noqa: PLC0415 - an extra, and only where it is asked for
 
         earlier = [before.text for before in self._place.earlier] if self._place else []
         try:
-            fault = self._grant.checker.check(reading.text, earlier, self.left() / 2)
+            return self._grant.checker.check(reading.text, earlier, self.left() / 2)
         except Unchecked as reason:
-            self._unchecked = f"the types were not checked: {reason}"
-            return None
-        return None if fault is None else Outcome(fault=fault)
+            return str(reason)
 
     def _has_acted(self) -> bool:
         """Whether the program has done what cannot be done again."""
@@ -395,6 +440,13 @@ class Execution:
             return self.door.stop
         fault = self._output.write(text)
         return None if fault is None else self.door.end(fault).fault
+
+
+def _passage(grant: Grant, place: Place | None) -> Recorder | Player | None:
+    """What stands between the program and its doors."""
+    if place is not None:
+        return place.passage
+    return None if grant.recording is None else Recorder(grant.tape(), grant.limits)
 
 
 def _status(code: int | None) -> int | None:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codeact.actions import Actions
 from codeact.audit import SILENT, Audit, Trail
-from codeact.engines import Doors, Engine, Face, Instance
+from codeact.engines import Engine, Face, Instance
 from codeact.engines.code_cache import CodeCache
 from codeact.files import checked, checked_together
 from codeact.limits import Limits
 from codeact.source import Reading
+from codeact.tape import Player, Recorder, Tape
 from codeact.tools import Toolset
 
 if TYPE_CHECKING:
     from codeact.check import Checker
+    from codeact.journal.recording import Recording
+
+ARGUMENTS = 32 * 1024 * 1024
+"""Characters of the arguments of one run's calls that a journal keeps to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class Grant:
         inputs: files that are in every world, to be read and not changed: contents by path.
         audit: where events go; None when nobody listens.
         code: what the engine has compiled.
+        recording: keeps its runs in a journal; None where there is none.
     """
 
     engine: Engine
@@ -47,12 +53,17 @@ class Grant:
     inputs: Mapping[str, bytes] = field(default_factory=dict)
     audit: Audit | None = None
     code: CodeCache = field(default_factory=CodeCache)
+    recording: Recording | None = None
 
-    def task(self, source: object, files: object, tenant: object = None) -> Task:
+    def tape(self) -> Tape:
+        """An empty tape for a run."""
+        return Tape() if self.recording is None else Tape(room=ARGUMENTS)
+
+    def task(self, source: object, files: object, tenant: object = None, task: object = None) -> Task:
         """What a host asks for.
 
         Raises:
-            TypeError: the source or the tenant is no string, or the files are no mapping of paths to contents.
+            TypeError: the source, the tenant or the task is no string, or the files are no mapping of paths to contents.
             ValueError: a path of a file does not lead to a place in the workspace, or they do not fit.
         """
         if not isinstance(source, str):
@@ -61,7 +72,25 @@ class Grant:
         found = checked("files", files, self.limits)
         if self.inputs and found:
             checked_together(self.inputs, found, self.limits)
-        return Task(str.__str__(source), found, checked_tenant(tenant))
+        return Task(str.__str__(source), found, checked_tenant(tenant), checked_task(task))
+
+
+def checked_task(task: object) -> str | None:
+    """What a run is for; None where the host does not say.
+
+    Raises:
+        TypeError: it is no string.
+        ValueError: it is empty, or no text that can be kept.
+    """
+    if task is None:
+        return None
+    if not isinstance(task, str):
+        msg = f"task={task!r:.200}: expected a str, such as the number of a ticket"
+        raise TypeError(msg)
+    if not task or task.encode("utf-8", "replace") != task.encode("utf-8", "surrogatepass"):
+        msg = f"task={task!r:.200}: expected a text that is not empty and has no lone surrogates"
+        raise ValueError(msg)
+    return task
 
 
 def checked_tenant(tenant: object) -> str | None:
@@ -84,11 +113,13 @@ class Task:
         source: the program's text.
         files: what it finds in its workspace: contents by path.
         tenant: whose it is, where it is not a session's.
+        task: what it is for, as the host calls it.
     """
 
     source: str
     files: Mapping[str, bytes] = field(default_factory=dict)
     tenant: str | None = None
+    task: str | None = None
 
 
 class Deadline:
@@ -149,6 +180,19 @@ class Deadline:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """What made a session's world what it is.
+
+    Attributes:
+        runs: ids of runs, in order; empty strings for those that are not on record.
+        whole: whether these are all; otherwise the record of the first one says what was before it.
+    """
+
+    runs: tuple[str, ...] = ()
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a run takes place that is one of a session's.
 
@@ -156,7 +200,8 @@ class Place:
         instance: the session's world, which outlives the run; None where there is none yet, and the run opens it.
         earlier: the programs that ran in it before.
         files: digests of the files that they have left.
-        tap: puts what passes through the doors on a tape, or takes it from one.
+        passage: puts what passes through the doors on a tape, or takes it from one.
+        past: the runs that made its world what it is.
         trail: the session's.
         until: when it has lived as long as it may, by `time.monotonic`.
     """
@@ -164,6 +209,7 @@ class Place:
     instance: Instance | None
     earlier: tuple[Reading, ...]
     files: Mapping[str, str]
-    tap: Callable[[Doors], Doors]
+    passage: Recorder | Player
+    past: Past = field(default_factory=Past)
     trail: Trail = SILENT
     until: float = math.inf

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from codeact.actions import Actions
 from codeact.audit import Audit
 from codeact.declarations import faces
-from codeact.engines import Engine, load
+from codeact.engines import Engine, Face, load
 from codeact.execution import complete, complete_async
 from codeact.files import Content, checked
 from codeact.grant import Grant
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from codeact.check import Checker
     from codeact.engines.ready import ReadyEngine
     from codeact.engines.remote import RemoteEngine
+    from codeact.journal import Journal
+    from codeact.journal.recording import Recording
     from codeact.policy import Policy
+    from codeact.replay import Replayed
 
 MOST_READY = 1000
 """Worlds that a sandbox may keep ready: half a gigabyte of them."""
@@ -54,6 +57,7 @@ class Sandbox:
         check: bool = False,
         inputs: Mapping[str, Content] | None = None,
         audit: Audit | None = None,
+        journal: Journal | None = None,
         workers: int | None = None,
         ready: int = 0,
     ) -> None:
@@ -74,6 +78,8 @@ class Sandbox:
             inputs: files that every program finds in its workspace and cannot change: contents by path. They are
                 copied.
             audit: where the events of its runs, calls and sessions go; see `codeact.audit`.
+            journal: keeps its runs, with all that is needed to `replay` them; see `codeact.journal` for who may read it.
+                A run that cannot be put on record ends with an error of kind `host`.
             workers: for `wasm`, processes that the guests run in, as many at a time; by default they run in this one.
                 Tools stay in this one. They are started with the first run, and end with `close`, with the sandbox,
                 or with this process. A run that finds all of them busy waits, at most for as long as it may take; while none
@@ -117,7 +123,9 @@ class Sandbox:
             self._end = prepared.close
         proposable = actions if isinstance(actions, Actions) else Actions(actions)
         checker = _checker(toolset, proposable, made) if check else None
-        self._grant = Grant(made, toolset, proposable, faces(toolset, proposable), most, checker, given, audit)
+        seen = faces(toolset, proposable)
+        recording = None if journal is None else _recording(journal, made, seen, most, given)
+        self._grant = Grant(made, toolset, proposable, seen, most, checker, given, audit, recording=recording)
 
     @classmethod
     def from_policy(  # noqa: PLR0913 - as above
@@ -127,6 +135,7 @@ class Sandbox:
         *,
         actions: Granted = (),
         audit: Audit | None = None,
+        journal: Journal | None = None,
         guest: str | os.PathLike[str] | None = None,
         check: bool = False,
         workers: int | None = None,
@@ -142,6 +151,7 @@ class Sandbox:
             actions: see `Sandbox`.
             audit: where events go; what the policy says by default. For the policy's own file and more sinks give
                 `policy.open_audit(*sinks)`, also where several sandboxes share one.
+            journal: see `Sandbox`.
             guest: see `Sandbox`.
             check: see `Sandbox`.
             workers: see `Sandbox`.
@@ -166,6 +176,7 @@ class Sandbox:
             check=check,
             inputs=policy.read_inputs(),
             audit=policy.open_audit() if audit is None else audit,
+            journal=journal,
             workers=workers,
             ready=ready,
         )
@@ -209,7 +220,14 @@ class Sandbox:
         """
         self._end()
 
-    def run(self, code: str, *, files: Mapping[str, Content] | None = None, tenant: str | None = None) -> Result:
+    def run(
+        self,
+        code: str,
+        *,
+        files: Mapping[str, Content] | None = None,
+        tenant: str | None = None,
+        task: str | None = None,
+    ) -> Result:
         """Run a program and wait for its result, no longer than the limit `timeout`.
 
         Args:
@@ -218,16 +236,23 @@ class Sandbox:
                 UTF-8. They are copied; what the program does to them is in `Result.files`.
             tenant: whose run it is: for the audit, and for what `restricted` keeps of programs that it has compiled. It is
                 kept for the tenant alone, because it tells what was run; runs without one share theirs.
+            task: what it is for, as the host calls it, such as the number of a ticket; for the journal.
 
         Raises:
-            TypeError: `code` is no string, or `files` is no mapping of paths to contents.
+            TypeError: `code` or `task` is no string, or `files` is no mapping of paths to contents.
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
-        return complete(self._grant, self._grant.task(code, files, tenant)).result
+        ended = complete(self._grant, self._grant.task(code, files, tenant, task))
+        return ended.keep(ended.result)
 
     async def run_async(
-        self, code: str, *, files: Mapping[str, Content] | None = None, tenant: str | None = None
+        self,
+        code: str,
+        *,
+        files: Mapping[str, Content] | None = None,
+        tenant: str | None = None,
+        task: str | None = None,
     ) -> Result:
         """Run a program without holding the event loop; async tools run on this loop.
 
@@ -239,12 +264,14 @@ class Sandbox:
             files: what it finds in its workspace; see `run`.
             tenant: whose run it is: for the audit, and for what `restricted` keeps of programs that it has compiled. It is
                 kept for the tenant alone, because it tells what was run; runs without one share theirs.
+            task: what it is for, as the host calls it, such as the number of a ticket; for the journal.
 
         Raises:
-            TypeError: `code` is no string, or `files` is no mapping of paths to contents.
+            TypeError: `code` or `task` is no string, or `files` is no mapping of paths to contents.
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
         """
-        return (await complete_async(self._grant, self._grant.task(code, files, tenant))).result
+        ended = await complete_async(self._grant, self._grant.task(code, files, tenant, task))
+        return ended.keep(ended.result)
 
     def session(
         self,
@@ -252,6 +279,7 @@ class Sandbox:
         tenant: str | None = None,
         history: Iterable[Turn] = (),
         files: Mapping[str, Content] | None = None,
+        task: str | None = None,
     ) -> Session:
         """One world for many programs: what one leaves behind, the next one finds.
 
@@ -261,18 +289,59 @@ class Sandbox:
             history: the turns of an earlier session, for `Session.restore`.
             files: what its first program finds in the workspace, and the next one where a program has cost the session its
                 world; see `run`.
+            task: what its programs are for, as the host calls it; for the journal.
 
         Raises:
-            TypeError: `tenant` is no string, or `files` is no mapping of paths to contents.
+            TypeError: `tenant` or `task` is no string, or `files` is no mapping of paths to contents.
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
         """
-        return Session(self._grant, tenant, history, files)
+        return Session(self._grant, tenant, history, files=files, task=task)
+
+    def replay(self, run: str) -> Replayed:
+        """Run a program again as the journal has it. No tool is called, and nothing leaves.
+
+        It gets a fresh world of the same engine, as it was then: with the tools that it saw, its limits, files, answers,
+        clocks and randomness; the earlier programs of its session come first. What is granted here does not matter.
+
+        Args:
+            run: its id, as in `Result.run`.
+
+        Returns:
+            What it did, and whether that is what is on record, to the bit.
+
+        Raises:
+            ReplayError: it cannot be run again here, and why.
+            LookupError: the journal has no such run.
+            JournalError: its record is damaged.
+            ValueError: this sandbox has no journal.
+            RuntimeError: called inside a running event loop, which it would hold; use `replay_async`.
+        """
+        from codeact.replay import replay  # noqa: PLC0415 - only where it is asked for
+
+        return replay(self._grant, run)
+
+    async def replay_async(self, run: str) -> Replayed:
+        """Run a program again; as `replay`, without holding the event loop."""
+        from codeact.replay import replay_async  # noqa: PLC0415 - as above
+
+        return await replay_async(self._grant, run)
 
 
 def _checker(toolset: Toolset, actions: Actions, engine: Engine) -> Checker:
     from codeact.check import Checker  # noqa: PLC0415 - an extra, and only where it is asked for
 
     return Checker(toolset, actions, GUEST_PYTHON if engine.name == "wasm" else sys.version_info[:2])
+
+
+def _recording(
+    journal: object, engine: Engine, seen: tuple[Face, ...], limits: Limits, inputs: Mapping[str, bytes]
+) -> Recording:
+    from codeact.journal import Journal  # noqa: PLC0415 - only where there is one
+
+    if not isinstance(journal, Journal):
+        msg = f"journal={journal!r:.200}: expected a codeact.Journal, such as Journal('runs.sqlite')"
+        raise TypeError(msg)
+    return journal.recording(engine, seen, limits, inputs)
 
 
 def _nothing() -> None:

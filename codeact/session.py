@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
 from codeact.audit import Trail, events
-from codeact.engines import Doors
 from codeact.execution import Ended, complete, complete_async, refuse_in_a_loop
-from codeact.files import Content, digest_of
-from codeact.grant import Grant, Place, Task, checked_tenant
+from codeact.files import Content
+from codeact.grant import Grant, Past, Place, Task, checked_task, checked_tenant
 from codeact.lifecycle import Life, Reason, worlds
 from codeact.notes import listed
 from codeact.result import Error, Result, Usage
-from codeact.source import Reading
-from codeact.tape import Tape, recording, replaying
+from codeact.tape import Player, Recorder, Tape
+from codeact.world import World
 
 _OVER: dict[Reason, str] = {
     "closed": "is closed",
@@ -44,12 +43,14 @@ class Turn:
         ok: whether it finished.
         tape: what came through its doors.
         files: what was put into its workspace: contents by path.
+        run: the id of its run; empty where that is not in a journal.
     """
 
     source: str
     ok: bool
     tape: Tape
     files: Mapping[str, bytes] = field(default_factory=dict)
+    run: str = ""
 
 
 class Session:
@@ -64,6 +65,7 @@ class Session:
     Attributes:
         id: tells it from all others.
         tenant: whose it is.
+        task: what it is for, as the host calls it.
     """
 
     def __init__(
@@ -71,17 +73,18 @@ class Session:
         grant: Grant,
         tenant: str | None,
         history: Iterable[Turn] = (),
+        *,
         files: Mapping[str, Content] | None = None,
+        task: str | None = None,
     ) -> None:
         """Made by `Sandbox.session`."""
         self.id = uuid.uuid4().hex
         self.tenant = checked_tenant(tenant)
+        self.task = checked_task(task)
         self._grant = grant
         self._given = grant.task("", files).files
         self._life = Life(Trail(grant.audit, session=self.id, tenant=tenant), grant.limits)
-        self._names: dict[str, None] = {}
-        self._programs: list[Reading] = []
-        self._files: dict[str, str] = {}
+        self._world = World(grant, self._life)
         self._history = list(history)
         worlds.watch(self._life)
         try:
@@ -100,13 +103,13 @@ class Session:
         self.close()
 
     def __repr__(self) -> str:
-        state = "over" if self._life.over else f"with {', '.join(self._names) or 'no names'}"
+        state = "over" if self._life.over else f"with {', '.join(self._world.names) or 'no names'}"
         return f"<Session {self.id[:8]} on {self._grant.engine.name}, {state}>"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The public names that its programs have bound and the next one will find."""
-        return () if self._life.over else tuple(self._names)
+        return () if self._life.over else tuple(self._world.names)
 
     @property
     def history(self) -> tuple[Turn, ...]:
@@ -119,11 +122,11 @@ class Session:
         Raises:
             RuntimeError: the session is closed, or runs another program just now.
         """
-        asked = self._grant.task(code, files)
+        asked = self._grant.task(code, files, task=self.task)
         refuse_in_a_loop()
         try:
             with self._turn():
-                tape, asked = Tape(), self._furnished(asked)
+                tape, asked = self._grant.tape(), self._furnished(asked)
                 return self._after(asked, tape, complete(self._grant, asked, self._place(tape)))
         except SessionExpired:
             return self._expiry()
@@ -134,10 +137,10 @@ class Session:
         Raises:
             RuntimeError: the session is closed, or runs another program just now.
         """
-        asked = self._grant.task(code, files)
+        asked = self._grant.task(code, files, task=self.task)
         try:
             with self._turn():
-                tape, asked = Tape(), self._furnished(asked)
+                tape, asked = self._grant.tape(), self._furnished(asked)
                 return self._after(asked, tape, await complete_async(self._grant, asked, self._place(tape)))
         except SessionExpired:
             return self._expiry()
@@ -190,7 +193,7 @@ class Session:
             settled = True
         finally:
             if life.over is not None or not settled:  # a run that was cancelled may still be in the world
-                self._forget(close=settled)
+                self._world.forget(close=settled)
             life.used()
             life.busy.release()
             life.expire()
@@ -202,7 +205,7 @@ class Session:
             why = f"it had no program for {limits.session_idle:g} s (limit session_idle)"
         else:
             why = f"it has lived {limits.session_lifetime:g} s (limit session_lifetime)"
-        names = tuple(self._names)
+        names = tuple(self._world.names)
         lost = f", with {_listed(names)}" if names else ""
         error = Error(
             kind="timeout",
@@ -219,76 +222,45 @@ class Session:
         return replace(asked, files={**self._given, **asked.files})
 
     def _place(self, tape: Tape) -> Place:
-        return self._here(recording(tape, self._grant.limits))
+        return self._world.place(Recorder(tape, self._grant.limits))
 
     def _place_again(self, turn: Turn) -> Place:
-        return self._here(replaying(turn.tape, self._grant.limits))
-
-    def _here(self, tap: Callable[[Doors], Doors]) -> Place:
-        life = self._life
-        return Place(life.instance, tuple(self._programs), dict(self._files), tap, life.trail, life.until)
+        return self._world.place(Player(turn.tape, self._grant.limits))
 
     def _after(self, asked: Task, tape: Tape, ended: Ended) -> Result:
-        had = tuple(self._names)
+        had = tuple(self._world.names)
         result = ended.result
-        there = self._settle(asked, ended)
+        there = self._world.settle(asked, ended)
         if there and ended.instance is not None:
-            self._history.append(Turn(asked.source, result.ok, tape, asked.files))
+            run = "" if self._grant.recording is None else result.run
+            self._history.append(Turn(asked.source, result.ok, tape, asked.files, run))
+            self._world.past = Past((run,), whole=False)
         if result.ok:
-            return result
+            return ended.keep(result)
         if self._life.over is not None or self._life.expired() is not None:
-            return _noted(result, _over(had))
-        return _noted(result, _kept(self.names) if there else _lost(had))
+            return ended.keep(_noted(result, _over(had)))
+        return ended.keep(_noted(result, _kept(self.names) if there else _lost(had)))
 
     def _again(self, turn: Turn, ended: Ended) -> None:
-        number = len(self._programs) + 1
-        kept = self._settle(Task(turn.source, turn.files), ended)
+        number = self._world.number
+        kept = self._world.settle(Task(turn.source, turn.files), ended)
         error = ended.result.error
         if kept and ended.result.ok == turn.ok and (error is None or error.type != "ReplayError"):
+            self._world.past = Past((*self._world.past.runs, turn.run))
             return
         why = "it finished, and had failed" if error is None else error.message
         msg = f"the session cannot be restored: program {number} of its history ended otherwise: {why}"
-        self._forget()
+        self._world.forget()
         raise RuntimeError(msg)
 
     def _rewound(self) -> Iterator[Turn]:
-        self._forget()
+        self._world.forget()
         for number, turn in enumerate(self._history, 1):
             if not turn.tape.whole:
-                self._forget()
+                self._world.forget()
                 msg = f"the session cannot be restored: program {number} of its history read the clocks too often"
                 raise RuntimeError(msg)
             yield turn
-
-    def _settle(self, asked: Task, ended: Ended) -> bool:
-        """Take note of what a run has left behind. Gives whether its world is still there."""
-        outcome = ended.outcome
-        if outcome is not None and ended.instance is None:
-            return True  # it was not begun, and nothing has changed
-        self._life.instance = ended.instance
-        if outcome is None or self._life.instance is None or not self._life.instance.alive:
-            self._forget(close=outcome is not None)
-            return False
-        if not self._programs:
-            self._files.update((path, digest_of(data)) for path, data in self._grant.inputs.items())
-        self._programs.append(ended.reading)
-        for name in outcome.unbound:
-            self._names.pop(name, None)
-        self._names.update(dict.fromkeys(outcome.bound))
-        self._files.update((path, digest_of(data)) for path, data in asked.files.items())
-        for file in ended.result.files:
-            if file.digest is None:
-                del self._files[file.path]
-            else:
-                self._files[file.path] = file.digest
-        return True
-
-    def _forget(self, *, close: bool = True) -> None:
-        """Be without a world. One that a run has not left yet is closed by the run itself."""
-        self._life.lose(close=close)
-        self._names.clear()
-        self._programs.clear()
-        self._files.clear()
 
 
 def _noted(result: Result, note: str) -> Result:

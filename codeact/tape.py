@@ -5,20 +5,25 @@ The same program that meets the same answers, clock readings and randomness does
 
 from __future__ import annotations
 
+import hashlib
+import time
 from array import array
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from codeact import excerpts
 from codeact.engines import Answer, Doors, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
-from codeact.renderings import digest_of
-from codeact.values import encode
-from wasm_runtime.guest.codec import decode
+from codeact.values import Uncrossable, encode
+from wasm_runtime.guest.codec import decode, encode_call
 
 LONGEST = 1_000_000
 """Entries that a tape takes; a program that reads the clock more often cannot be run again."""
+
+LARGEST = 256 * 1024 * 1024
+"""Characters of answers that a tape takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +45,19 @@ class Spoken:
 
     Attributes:
         name: the tool.
-        digest: of the arguments.
-        answer: what was answered at once; or its ticket, where that came later.
+        digest: of the arguments; empty where they could not be read.
+        answer: what was answered at once; or its ticket, where that came later; None where the run ended first.
+        arguments: the encoded arguments; None where they could not be read, or the tape has no room for them.
+        line: the program's line that made it; 0 where the engine cannot know.
+        began: when, nanoseconds by `time.monotonic_ns`.
     """
 
     name: str
     digest: str
-    answer: Said | int
+    answer: Said | int | None
+    arguments: str | None = None
+    line: int = 0
+    began: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,10 @@ class Tape:
         end: why the host ended the run at a door; None where it did not.
         now: readings of the wall clock, nanoseconds since the epoch.
         monotonic: readings of the clock that never goes back, nanoseconds.
+        verdicts: what the checker said of its text, one for each way to read it: why it is not run, why that could not
+            be told, or None.
+        size: characters of the answers.
+        room: characters of arguments that it still takes; they are for whoever reads it, and not needed to run it again.
     """
 
     seed: bytes = b""
@@ -81,135 +96,180 @@ class Tape:
     end: Fault | None = None
     now: array[int] = field(default_factory=lambda: array("q"))
     monotonic: array[int] = field(default_factory=lambda: array("q"))
+    verdicts: list[Fault | str | None] = field(default_factory=list)
+    size: int = 0
+    room: int = 0
 
     @property
     def whole(self) -> bool:
         """Whether all that passed is on it."""
-        return len(self.calls) + len(self.heard) + len(self.now) + len(self.monotonic) < LONGEST
+        entries = len(self.calls) + len(self.heard) + len(self.now) + len(self.monotonic)
+        return entries < LONGEST and self.size < LARGEST
 
 
-def recording(tape: Tape, limits: Limits) -> Callable[[Doors], Doors]:
-    """A tap that leaves the doors as they are and puts on the tape what comes through them."""
+class Recorder:
+    """Leaves the doors of a run as they are, and puts on a tape what comes through them."""
 
-    def tap(doors: Doors) -> Doors:
-        tape.seed = doors.seed
-        recorder = _Recorder(tape, limits, doors)
-        return replace(
-            doors,
-            call=recorder.call,
-            submit=recorder.submit,
-            wait=recorder.wait,
-            refuse=recorder.refuse,
-            now=recorder.reading(doors.now, tape.now),
-            monotonic=recorder.reading(doors.monotonic, tape.monotonic),
-        )
-
-    return tap
-
-
-def replaying(tape: Tape, limits: Limits) -> Callable[[Doors], Doors]:
-    """A tap that answers from the tape. No tool is called, nobody waits, and what is printed goes nowhere."""
-
-    def tap(doors: Doors) -> Doors:
-        player = _Player(tape, limits)
-        now, monotonic = iter(tape.now), iter(tape.monotonic)
-        return replace(
-            doors,
-            call=player.call,
-            submit=player.submit,
-            wait=player.wait,
-            cancel=lambda _ticket: None,
-            refuse=player.refuse,
-            write=lambda _text: None,
-            # A program that reads a clock more often than it did has diverged, which its calls or its end will show.
-            now=lambda: next(now, tape.now[-1] if tape.now else 0),
-            monotonic=lambda: next(monotonic, tape.monotonic[-1] if tape.monotonic else 0),
-            seed=tape.seed,
-        )
-
-    return tap
-
-
-class _Recorder:
-    """The doors of a run, with what passes put on its tape."""
-
-    def __init__(self, tape: Tape, limits: Limits, doors: Doors) -> None:
-        self._tape = tape
+    def __init__(self, tape: Tape, limits: Limits) -> None:
+        self.tape = tape
         self._depth = limits.value_depth
-        self._doors = doors
         self._waits = 0
 
-    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> Reply:
-        digest = digest_of(args, kwargs, self._depth)  # before the tool has them
+    def tap(self, doors: Doors) -> Doors:
+        """The doors with the tape behind them."""
+        self.tape.seed = doors.seed
+        self._doors = doors
+        return replace(
+            doors,
+            call=self._call,
+            submit=self._submit,
+            wait=self._wait,
+            refuse=self._refuse,
+            now=self._reading(doors.now, self.tape.now),
+            monotonic=self._reading(doors.monotonic, self.tape.monotonic),
+        )
+
+    def judged(self, judge: Callable[[], Fault | str | None]) -> Fault | str | None:
+        """What a checker says of a text."""
+        verdict = judge()
+        self.tape.verdicts.append(verdict)
+        return verdict
+
+    def _call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> Reply:
+        place = self._begin(name, _written(args, kwargs, self._depth), line)  # before the tool has them
         reply = self._doors.call(name, args, kwargs, line)
-        self._note(name, digest, reply)
-        return reply
+        return self._answered(place, reply)
 
-    def submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> int | Reply:
-        digest = digest_of(args, kwargs, self._depth)
+    def _submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> int | Reply:
+        place = self._begin(name, _written(args, kwargs, self._depth), line)
         reply = self._doors.submit(name, args, kwargs, line)
-        self._note(name, digest, reply)
-        return reply
+        if isinstance(reply, int):
+            self._note(place, reply)
+            return reply
+        return self._answered(place, reply)
 
-    def refuse(self, name: str, reason: str, line: int = 0) -> Reply:
-        reply = self._doors.refuse(name, reason, line)
-        self._note(name, "", reply)
-        return reply
+    def _refuse(self, name: str, reason: str, line: int = 0) -> Reply:
+        place = self._begin(name, None, line)
+        return self._answered(place, self._doors.refuse(name, reason, line))
 
-    def wait(self, seconds: float | None) -> tuple[tuple[int, Reply], ...] | Stop:
+    def _wait(self, seconds: float | None) -> tuple[tuple[int, Reply], ...] | Stop:
         came = self._doors.wait(seconds)
         if isinstance(came, Stop):
-            self._tape.end = came.fault
-            self._tape.heard.append(Heard(self._waits, ()))
-        elif came and self._tape.whole:
-            answers = tuple((ticket, self._said(reply)) for ticket, reply in came if not isinstance(reply, Stop))
-            self._tape.heard.append(Heard(self._waits, answers))
+            self.tape.end = came.fault
+            self.tape.heard.append(Heard(self._waits, ()))
+        elif came and self.tape.whole:
+            told = [(ticket, *self._said(reply)) for ticket, reply in came if not isinstance(reply, Stop)]
+            self.tape.heard.append(Heard(self._waits, tuple((ticket, said) for ticket, said, _ in told)))
+            came = tuple((ticket, reply) for ticket, _, reply in told)
         self._waits += 1
         return came
 
-    def reading(self, clock: Callable[[], int], track: array[int]) -> Callable[[], int]:
+    def _reading(self, clock: Callable[[], int], track: array[int]) -> Callable[[], int]:
         """The clock, with its readings put on a track."""
 
         def read() -> int:
             moment = clock()
-            if self._tape.whole:
+            if self.tape.whole:
                 track.append(moment)
             return moment
 
         return read
 
-    def _note(self, name: str, digest: str, reply: int | Reply) -> None:
+    def _begin(self, name: str, arguments: str | None, line: int) -> int | None:
+        """Put a call on the tape that has no answer yet. Gives its place; None where the tape is full."""
+        tape = self.tape
+        if not tape.whole:
+            return None
+        digest = "" if arguments is None else _digest(arguments)
+        if arguments is not None:
+            tape.room -= len(arguments)
+        kept = arguments if tape.room >= 0 else None
+        tape.calls.append(Spoken(name, digest, None, kept, line, time.monotonic_ns()))
+        return len(tape.calls) - 1
+
+    def _answered(self, place: int | None, reply: Reply) -> Reply:
         if isinstance(reply, Stop):
-            self._tape.end = reply.fault
-        elif self._tape.whole:
-            self._tape.calls.append(Spoken(name, digest, reply if isinstance(reply, int) else self._said(reply)))
+            self.tape.end = reply.fault
+            return reply
+        said, reply = self._said(reply)
+        self._note(place, said)
+        return reply
 
-    def _said(self, reply: Answer | Refusal) -> Said:
+    def _note(self, place: int | None, answer: Said | int) -> None:
+        if place is not None:
+            made = self.tape.calls[place]
+            self.tape.calls[place] = Spoken(made.name, made.digest, answer, made.arguments, made.line, made.began)
+
+    def _said(self, reply: Answer | Refusal) -> tuple[Said, Answer | Refusal]:
+        """What goes on the tape, and what the program gets, which is what it will get from the tape."""
         if isinstance(reply, Answer):
-            return Said("Answer", encode(reply.value, self._depth + 1))
-        return Said(reply.type, reply.message)
+            try:
+                text = encode(reply.value, self._depth + 1)
+            except Uncrossable as error:
+                reply = Refusal("ToolError", f"the tool gave what cannot cross into the sandbox: {error}")
+            else:
+                self.tape.size += len(text)
+                # A set that is made anew may have another order.
+                return Said("Answer", text), Answer(decode(text)) if _SET in text else reply
+        return Said(reply.type, reply.message), reply
 
 
-class _Player:
-    """The doors of a run that is run again."""
+_SET = 'set","v":'
+"""What stands in the text of a value that holds a set."""
+
+
+class Player:
+    """Answers a run from a tape. No tool is called and nobody waits.
+
+    Attributes:
+        made: calls that it has answered.
+        diverged: what the program did that it had not done; None while it does the same.
+    """
 
     def __init__(self, tape: Tape, limits: Limits) -> None:
+        self.tape = tape
+        self.made = 0
+        self.diverged: str | None = None
         self._depth = limits.value_depth
-        self._calls = iter(tape.calls)
         self._heard = deque(tape.heard)
-        self._end = tape.end
+        self._verdicts = iter(tape.verdicts)
         self._waits = 0
+        self._line = 0
 
-    def call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], _line: int = 0) -> Reply:
-        return self._at_once(self.submit(name, args, kwargs))
+    def tap(self, doors: Doors) -> Doors:
+        """Doors that lead to the tape."""
+        now, monotonic = iter(self.tape.now), iter(self.tape.monotonic)
+        last_now = self.tape.now[-1] if self.tape.now else 0
+        last_monotonic = self.tape.monotonic[-1] if self.tape.monotonic else 0
+        return replace(
+            doors,
+            call=self._call,
+            submit=self._submit,
+            wait=self._wait,
+            cancel=lambda _ticket: None,
+            refuse=self._refuse,
+            # A program that reads a clock more often than it did has diverged, which its calls or its end will show.
+            now=lambda: next(now, last_now),
+            monotonic=lambda: next(monotonic, last_monotonic),
+            seed=self.tape.seed,
+        )
 
-    def submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], _line: int = 0) -> int | Reply:
-        return self._answer(name, digest_of(args, kwargs, self._depth))
+    def judged(self, _judge: Callable[[], Fault | str | None]) -> Fault | str | None:
+        """What the checker said."""
+        return next(self._verdicts, None)
 
-    def refuse(self, name: str, _reason: str, _line: int = 0) -> Reply:
-        return self._at_once(self._answer(name, ""))
+    def _call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> Reply:
+        return self._at_once(self._submit(name, args, kwargs, line))
 
-    def wait(self, seconds: float | None) -> tuple[tuple[int, Reply], ...] | Stop:
+    def _submit(self, name: str, args: tuple[object, ...], kwargs: dict[str, object], line: int = 0) -> int | Reply:
+        self._line = line
+        return self._answer(name, _written(args, kwargs, self._depth), lambda: excerpts.call(name, args, kwargs))
+
+    def _refuse(self, name: str, _reason: str, line: int = 0) -> Reply:
+        self._line = line
+        return self._at_once(self._answer(name, None, lambda: f"{name[:80]} with what cannot be read"))
+
+    def _wait(self, seconds: float | None) -> tuple[tuple[int, Reply], ...] | Stop:
         number = self._waits
         self._waits += 1
         if self._heard and self._heard[0].wait == number:
@@ -217,27 +277,70 @@ class _Player:
             return tuple((ticket, _opened(said)) for ticket, said in answers) if answers else self._ended("it waits on")
         return self._ended("it waits where an answer had come") if seconds is None else ()
 
-    def _answer(self, name: str, digest: str) -> int | Reply:
-        spoken = next(self._calls, None)
-        if spoken is None:
+    def _answer(self, name: str, arguments: str | None, written: Callable[[], str]) -> int | Reply:
+        if self.made == len(self.tape.calls):
             return self._ended(f"it calls {name[:80]} where no more calls were recorded")
-        if (spoken.name, spoken.digest) != (name, digest):
-            return Stop(_diverged(f"it calls {name[:80]} where a call of {spoken.name} was recorded"))
+        spoken = self.tape.calls[self.made]
+        digest = "" if arguments is None else _digest(arguments)
+        if spoken.name != name:
+            return self._stop(f"it calls {name[:80]} where a call of {spoken.name} was recorded")
+        if spoken.digest != digest:
+            return self._stop(f"it calls {written()} where {_told(spoken)} was recorded")
+        self.made += 1
+        if spoken.answer is None:
+            return self._ended(f"it goes on after a call of {name} that was not answered")
         return spoken.answer if isinstance(spoken.answer, int) else _opened(spoken.answer)
 
     def _at_once(self, reply: int | Reply) -> Reply:
-        return (
-            Stop(_diverged("it stands still for a call beside which it went on")) if isinstance(reply, int) else reply
-        )
+        if not isinstance(reply, int):
+            return reply
+        self.made -= 1
+        return self._stop("it stands still for a call beside which it went on")
 
     def _ended(self, otherwise: str) -> Stop:
         """The end of the tape, which the run met before its own."""
-        return Stop(self._end or _diverged(otherwise))
+        return self._stop(otherwise) if self.tape.end is None else Stop(self.tape.end)
+
+    def _stop(self, how: str) -> Stop:
+        place = f"call {self.made + 1}" + f" (line {self._line})" * (self._line > 0)
+        self.diverged = self.diverged or f"at {place} {how}"
+        return Stop(Fault("host", "ReplayError", f"the program does not do what it did: {how}"))
+
+
+def _written(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str | None:
+    """A call's arguments as text; None where there is none."""
+    try:
+        return encode_call(args, kwargs, depth + 1)
+    except Uncrossable:
+        return None
+
+
+def _digest(arguments: str) -> str:
+    return hashlib.sha256(arguments.encode()).hexdigest()
+
+
+def _told(spoken: Spoken) -> str:
+    """A call as it was written, short."""
+    if spoken.arguments is None:
+        return f"{spoken.name} with other arguments"
+    args, kwargs = arguments_of(spoken.arguments)
+    return excerpts.call(spoken.name, args, kwargs)
+
+
+def arguments_of(text: str) -> tuple[tuple[object, ...], dict[str, object]]:
+    """The arguments in their encoding.
+
+    Raises:
+        ValueError: it is none.
+    """
+    decoded = decode(text)
+    if isinstance(decoded, list) and len(decoded) == 2:  # noqa: PLR2004 - both
+        args, kwargs = decoded
+        if isinstance(args, list) and isinstance(kwargs, dict):
+            return tuple(args), kwargs
+    msg = "the arguments of a call are a list and a dict"
+    raise ValueError(msg)
 
 
 def _opened(said: Said) -> Reply:
     return Answer(decode(said.text)) if said.kind == "Answer" else Refusal(said.kind, said.text)
-
-
-def _diverged(how: str) -> Fault:
-    return Fault("host", "ReplayError", f"the program does not do what it did: {how}")

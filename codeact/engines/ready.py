@@ -18,9 +18,12 @@ class ReadyEngine:
 
     Attributes:
         pool: the guests that wait. They end with the engine.
+        local: makes worlds that are not ready.
+        rehearsed: a program in one of its worlds is counted a little otherwise than in another.
     """
 
     name = WasmEngine.name
+    rehearsed = True
 
     def __init__(self, local: WasmEngine, ready: int, limits: Limits) -> None:
         """Make one, and begin to make guests.
@@ -33,7 +36,7 @@ class ReadyEngine:
         self.default_fuel = local.default_fuel
         self.pool = Pool(partial(Instance, local.machine, memory=limits.memory), ready, threads.submit)
         self._memory = limits.memory
-        self._local = local
+        self.local = local
         weakref.finalize(self, self.pool.close)
 
     def close(self) -> None:
@@ -43,7 +46,7 @@ class ReadyEngine:
     def open(self, faces: tuple[Face, ...], limits: Limits) -> WasmInstance:
         """Give a world, a fresh one as ever."""
         if limits.memory != self._memory:
-            return self._local.open(faces, limits)
+            return self.local.open(faces, limits)
         return WasmInstance(self._take, faces, limits, limits.fuel or self.default_fuel)
 
     def _take(self, _memory: int) -> Instance:

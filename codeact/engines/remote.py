@@ -23,6 +23,7 @@ class RemoteEngine:
 
     Attributes:
         pool: the processes. They end with the engine.
+        local: the engine of this process.
     """
 
     name = WasmEngine.name
@@ -35,6 +36,7 @@ class RemoteEngine:
             workers: how many processes.
         """
         self.default_fuel = local.default_fuel
+        self.local = local
         self.pool = WorkerPool(workers, partial(Worker, local.guest, local.machine.digest))
         weakref.finalize(self, self.pool.drop)
 

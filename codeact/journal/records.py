@@ -20,12 +20,15 @@ class Versions:
         python: of the host's interpreter.
         wasmtime: of the machine; None where there is none.
         guest: the digest of the guest; None where there is none.
+        hashing: the hash of a text, which is another one in another process, where programs share the host's; None where
+            they do not.
     """
 
     codeact: str
     python: str
     wasmtime: str | None = None
     guest: str | None = None
+    hashing: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,10 @@ class CallRecord:
             even be read, or because the run had too many.
         kwargs: the keyword arguments, likewise.
         answer: what the program was told; None where it was told nothing.
-        state: how it ended; None where the run has not.
+        state: how it ended.
         line: the program's line that made it, from 1; None where the engine cannot know.
         began: seconds after the run's beginning.
-        duration: seconds on the host; None where the run has not ended.
+        duration: seconds on the host.
     """
 
     seq: int
@@ -52,10 +55,10 @@ class CallRecord:
     args: tuple[object, ...] | None
     kwargs: Mapping[str, object] | None
     answer: Answer | Refusal | None
-    state: State | None
+    state: State
     line: int | None
     began: float
-    duration: float | None
+    duration: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ class RunRecord:
     Attributes:
         head: what a list shows of it.
         source: the program's text.
-        after: the id of the run before it in the same world; None where its world was fresh.
+        earlier: the ids of the runs that made its world what it was, in order; none for a fresh one. An empty one is not
+            on record.
         files: what was put into its workspace: contents by path.
         inputs: the sandbox's own files, which its programs could not change: contents by path.
         faces: the tools and actions that it saw.
@@ -105,13 +109,13 @@ class RunRecord:
         versions: what it ran on.
         ready: whether its world was made before it was asked for, where a program is counted a little otherwise.
         tape: what came through its doors; empty where it has not ended.
-        calls: the same calls, to be read.
+        calls: the same calls, to be read; none where it has not ended.
         result: what came of it; None where it has not ended.
     """
 
     head: RunHead
     source: str
-    after: str | None
+    earlier: tuple[str, ...]
     files: Mapping[str, bytes] = field(repr=False)
     inputs: Mapping[str, bytes] = field(repr=False)
     faces: tuple[Face, ...] = field(repr=False)

@@ -204,6 +204,7 @@ def _tagged_items(tag: str) -> Callable[[object, int], object]:
         items = _items_out(iter(value), depth)  # type: ignore[call-overload]
         if tag != "tuple":
             _check_hashable(items)
+            items.sort(key=repr)  # the order of a set is the interpreter's, and the next one's is another
         return {MARK: tag, "v": items}
 
     return row

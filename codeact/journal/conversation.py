@@ -1,0 +1,86 @@
+"""What was said for a task, so that whoever begins again need not ask again."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from codeact.journal.notation import document, opened
+from codeact.journal.records import Entry
+from codeact.journal.store import JournalError, Store
+
+
+class ConversationTaken(JournalError):
+    """Somebody else has written to a conversation meanwhile: two work at one task."""
+
+
+class Conversation:
+    """The entries of one task, in order. One writes at a time: whoever finds that another has written is told.
+
+    Attributes:
+        task: as the host calls it.
+    """
+
+    def __init__(self, store: Store, task: str) -> None:
+        """Made by `Journal.conversation`."""
+        self.task = task
+        self._store = store
+        self._last = self._read()
+
+    def __len__(self) -> int:
+        """How many entries this one knows of."""
+        return self._last
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All entries, oldest first. The next one is appended after these.
+
+        Raises:
+            JournalError: they cannot be read.
+        """
+        rows = self._store.rows(
+            "SELECT seq, kind, data, time FROM journal_entries WHERE task = ? ORDER BY seq", (self.task,)
+        )
+        found = tuple(self._entry(*row) for row in rows)
+        self._last = found[-1].seq if found else 0
+        return found
+
+    def append(self, kind: str, data: object) -> Entry:
+        """Write one entry. It is kept whole or not at all.
+
+        Args:
+            kind: what it is.
+            data: what it says: what JSON can hold.
+
+        Raises:
+            ConversationTaken: somebody else has written since the entries were read.
+            JournalError: it cannot be written.
+            TypeError, ValueError: `data` is nothing that JSON can hold.
+        """
+        if not isinstance(kind, str):
+            msg = f"kind={kind!r:.200}: expected a str"
+            raise TypeError(msg)
+        json.dumps(data, allow_nan=False)
+        entry = Entry(self._last + 1, kind, data, time.time())
+        row = (self.task, entry.seq, kind, document(data), entry.time)
+        with self._store.writing() as connection:
+            last = self._read()
+            if last != self._last:
+                msg = (
+                    f"task {self.task!r}: its conversation has {last} entries, and {self._last} were expected: somebody"
+                    " else works at it. End one of the two, or read the entries again and go on after them"
+                )
+                raise ConversationTaken(msg)
+            connection.execute("INSERT INTO journal_entries VALUES (?, ?, ?, ?, ?)", row)
+        self._last = entry.seq
+        return entry
+
+    def _read(self) -> int:
+        rows = self._store.rows("SELECT max(seq) FROM journal_entries WHERE task = ?", (self.task,))
+        return rows[0][0] or 0
+
+    def _entry(self, seq: int, kind: str, data: object, at: float) -> Entry:
+        try:
+            return Entry(seq, kind, opened(data), at)
+        except ValueError as error:
+            msg = f"task {self.task!r}: entry {seq} of its conversation is damaged: {error}"
+            raise JournalError(msg) from error

@@ -1,0 +1,253 @@
+"""Replay: a run that is on record, run again from its tape, and compared with what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Self
+
+from codeact.actions import Actions
+from codeact.audit import SILENT
+from codeact.engines import Engine
+from codeact.excerpts import excerpt
+from codeact.execution import Ended, complete, complete_async, refuse_in_a_loop
+from codeact.grant import Grant, Place, Task
+from codeact.journal import NoHistory, RunRecord
+from codeact.journal.recording import is_ready, versions_of
+from codeact.lifecycle import Life
+from codeact.limits import DEEPEST, MOST_SECONDS, Limits
+from codeact.result import Result
+from codeact.session import Turn
+from codeact.tape import Player, Said
+from codeact.tools import Toolset
+from codeact.values import encode
+from codeact.world import World
+from wasm_runtime.guest.codec import decode
+from wasm_runtime.guest.names import ACTIONS
+
+PATIENCE = 60.0
+"""Seconds that a run gets which was not stopped by the clock: this machine may be slower."""
+
+SPARE = 10_000
+"""Units of fuel that a run which was stopped by the clock gets beyond those that it had used."""
+
+
+class ReplayError(RuntimeError):
+    """A run cannot be run again; the message says why, and what would help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of running a program again.
+
+    Attributes:
+        recorded: the run as it was.
+        result: what it gave this time. Its calls are those on record, as far as the program made them again: no tool was
+            called.
+        diverged: the first thing that it did otherwise, and at which call; None where it did the same.
+        unfinished: why not all of it could be compared, where it was not the program that ended it; otherwise None.
+    """
+
+    recorded: RunRecord
+    result: Result
+    diverged: str | None = None
+    unfinished: str | None = None
+
+    @property
+    def same(self) -> bool:
+        """Whether all of it is what is on record, to the bit: value, error, output, files, calls and units of fuel."""
+        return self.diverged is None and self.unfinished is None
+
+
+def replay(grant: Grant, run: str) -> Replayed:
+    """Run a program again; see `Sandbox.replay`."""
+    refuse_in_a_loop()
+    with _Rerun(grant, run).under_way() as rerun:
+        for turn in rerun.earlier:
+            rerun.settle(turn, complete(rerun.grant, *rerun.begin(turn)))
+        return rerun.compared(complete(rerun.grant, *rerun.begin(rerun.turn)))
+
+
+async def replay_async(grant: Grant, run: str) -> Replayed:
+    """Run a program again; see `Sandbox.replay_async`."""
+    with _Rerun(grant, run).under_way() as rerun:
+        for turn in rerun.earlier:
+            rerun.settle(turn, await complete_async(rerun.grant, *rerun.begin(turn)))
+        return rerun.compared(await complete_async(rerun.grant, *rerun.begin(rerun.turn)))
+
+
+class _Rerun:
+    """A run that is run again: the programs that lead to it, and the world that they get."""
+
+    def __init__(self, grant: Grant, run: str) -> None:
+        if grant.recording is None:
+            msg = "this sandbox has no journal that a run could be replayed from: Sandbox(…, journal=Journal(path))"
+            raise ValueError(msg)
+        journal = grant.recording.journal
+        self.record = record = journal.run(run)
+        try:
+            *self.earlier, self.turn = journal.history(record.id)
+        except NoHistory as error:
+            raise ReplayError(str(error)) from error
+        engine = _engine(grant.engine, record)
+        self.here = versions_of(engine)
+        self.grant = Grant(engine, Toolset(()), Actions(), record.faces, _limits(record), inputs=record.inputs)
+        self._life = Life(SILENT, self.grant.limits)
+        self._world = World(self.grant, self._life)
+
+    @contextmanager
+    def under_way(self) -> Iterator[Self]:
+        """In the end its world is destroyed."""
+        try:
+            yield self
+        finally:
+            self._world.forget()
+
+    def begin(self, turn: Turn) -> tuple[Task, Place]:
+        """What is to be run next, and where."""
+        self._player = Player(turn.tape, self.grant.limits)
+        return Task(turn.source, turn.files), self._world.place(self._player)
+
+    def settle(self, turn: Turn, ended: Ended) -> None:
+        """Take note of what an earlier program has left behind.
+
+        Raises:
+            ReplayError: it did not do what it had done.
+        """
+        number = self._world.number
+        task = Task(turn.source, turn.files)
+        if not self._world.settle(task, ended) or ended.result.ok != turn.ok or self._player.diverged:
+            why = self._player.diverged or (ended.result.error and ended.result.error.message) or "it finished"
+            msg = f"program {number} of its session, run {turn.run}, which comes before it, ended otherwise: {why}"
+            raise ReplayError(msg)
+
+    def compared(self, ended: Ended) -> Replayed:
+        """What came of the last program, and whether that is what is on record."""
+        self._life.instance = ended.instance  # for `under_way` to destroy
+        record, player, was = self.record, self._player, _result(self.record)
+        calls = was.calls[: player.made]
+        usage = replace(ended.result.usage, calls=len(calls))
+        proposals = was.proposals[: _proposed(player)]
+        result = replace(ended.result, run=record.id, calls=calls, proposals=proposals, usage=usage)
+        diverged = _divergence(was, result, player)
+        if diverged is None:
+            return Replayed(record, result)
+        error = was.error
+        if error is not None and error.kind in {"timeout", "host"} and not player.diverged and _is_part(was, result):
+            what = "the clock" if error.kind == "timeout" else f"the host ({error.type})"
+            why = f"it was ended by {what} and not by itself; as far as both came it did the same"
+            return Replayed(record, result, unfinished=why)
+        return Replayed(record, result, f"{diverged}{self._else()}")
+
+    def _else(self) -> str:
+        """What else is not as it was, and may be the cause."""
+        then, here = self.record.versions, self.here
+        found = [
+            f"{name} was {_short(getattr(then, name))} and is {_short(getattr(here, name))}"
+            for name in ("codeact", "guest", "wasmtime", "python")
+            if getattr(then, name) != getattr(here, name)
+        ]
+        if then.hashing != here.hashing:
+            found.append("this process hashes texts otherwise (PYTHONHASHSEED), which gives sets another order")
+        return f" ({'; '.join(found)})" if found else ""
+
+
+def _engine(engine: Engine, record: RunRecord) -> Engine:
+    """An engine whose worlds are as the run's was."""
+    name = record.head.engine
+    if engine.name != name:
+        msg = f"run {record.id} ran on engine={name!r}, and this sandbox has engine={engine.name!r}"
+        raise ReplayError(msg)
+    if not record.ready:
+        return engine.local if is_ready(engine) else engine  # type: ignore[attr-defined]  # those that are ready have one
+    from codeact.engines.ready import ReadyEngine  # noqa: PLC0415 - only where it is asked for
+    from codeact.engines.wasm import WasmEngine  # noqa: PLC0415 - as above
+
+    local = getattr(engine, "local", engine)
+    if not isinstance(local, WasmEngine) or (local is not engine and not is_ready(engine)):
+        msg = f"run {record.id} had a world that was made ready, which there is not with workers: replay it without"
+        raise ReplayError(msg)
+    return ReadyEngine(local, 0, record.limits)
+
+
+def _limits(record: RunRecord) -> Limits:
+    """The limits that it had; its time, which is not the program's doing, where they have stopped it by that."""
+    limits = replace(record.limits, session_idle=MOST_SECONDS, session_lifetime=MOST_SECONDS)
+    was = _result(record)
+    if was.error is None or was.error.kind != "timeout":
+        return replace(limits, timeout=max(limits.timeout, PATIENCE))
+    if record.tape.end is None and was.usage.fuel and not record.earlier:
+        return replace(limits, fuel=was.usage.fuel + SPARE)  # it need not wait for the clock once more
+    return limits
+
+
+def _result(record: RunRecord) -> Result:
+    if record.result is None:
+        msg = f"run {record.id} has not ended"
+        raise ReplayError(msg)
+    return record.result
+
+
+def _divergence(was: Result, now: Result, player: Player) -> str | None:
+    """The first thing that a program did otherwise."""
+    if player.diverged is not None:
+        return player.diverged
+    calls = player.tape.calls
+    if player.made < len(calls):
+        missed = calls[player.made]
+        return f"at call {player.made + 1} it ends where a call of {missed.name} was recorded{_line(missed.line)}"
+    if was.error != now.error:
+        return f"it {_ended(now)}, and had {_ended(was)}"
+    if encode(was.value, DEEPEST) != encode(now.value, DEEPEST):
+        return f"its value is {excerpt(now.value)}, and was {excerpt(was.value)}"
+    if was.stdout != now.stdout:
+        return f"its output differs from line {_first_other_line(was.stdout, now.stdout)} on"
+    if was.files != now.files:
+        return f"the file {_first_other_file(was, now)} is another one"
+    if (was.exit_code, was.truncated) != (now.exit_code, now.truncated):
+        return "its exit code or the cuts of its output are others"
+    if was.usage.fuel != now.usage.fuel:
+        return f"all it did is the same, in {now.usage.fuel:,} units of fuel, and had taken {was.usage.fuel:,}"
+    return None
+
+
+def _proposed(player: Player) -> int:
+    """How many proposals a program made again."""
+    calls = player.tape.calls[: player.made]
+    answers = [call.answer for call in calls if call.name.startswith(ACTIONS) and isinstance(call.answer, Said)]
+    found = [decode(answer.text) for answer in answers if answer.kind == "Answer"]
+    return max((each["proposal"] for each in found if isinstance(each, dict)), default=0)
+
+
+def _is_part(was: Result, now: Result) -> bool:
+    """Whether the output of one begins with that of the other."""
+    return was.stdout.startswith(now.stdout) or now.stdout.startswith(was.stdout)
+
+
+def _ended(result: Result) -> str:
+    error = result.error
+    if error is None:
+        return "finished"
+    return f"failed{_line(error.line or 0)} with {error.type}: {excerpt(error.message, 200)}"
+
+
+def _line(line: int) -> str:
+    return f" at line {line}" if line else ""
+
+
+def _first_other_line(was: str, now: str) -> int:
+    one, other = was.split("\n"), now.split("\n")
+    same = zip(one, other, strict=False)
+    return next(
+        (number for number, (left, right) in enumerate(same, 1) if left != right), min(len(one), len(other)) + 1
+    )
+
+
+def _first_other_file(was: Result, now: Result) -> str:
+    one, other = ({file.path: file for file in result.files} for result in (was, now))
+    return min(path for path in one | other if one.get(path) != other.get(path))
+
+
+def _short(version: object) -> str:
+    return str(version)[:12]

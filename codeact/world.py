@@ -1,0 +1,74 @@
+"""A world for many programs, as the host knows it: who ran in it, and what they have left there."""
+
+from __future__ import annotations
+
+from codeact.execution import Ended
+from codeact.files import digest_of
+from codeact.grant import Grant, Past, Place, Task
+from codeact.lifecycle import Life
+from codeact.source import Reading
+from codeact.tape import Player, Recorder
+
+
+class World:
+    """What the programs of one world have left behind.
+
+    Attributes:
+        names: the public names that they have bound.
+        past: their runs.
+    """
+
+    def __init__(self, grant: Grant, life: Life) -> None:
+        self.names: dict[str, None] = {}
+        self.past = Past()
+        self._grant = grant
+        self._life = life
+        self._programs: list[Reading] = []
+        self._files: dict[str, str] = {}
+
+    @property
+    def number(self) -> int:
+        """Which program the next one is, from 1."""
+        return len(self._programs) + 1
+
+    def place(self, passage: Recorder | Player) -> Place:
+        """Where the next program takes place.
+
+        Args:
+            passage: what stands between it and its doors.
+        """
+        life = self._life
+        return Place(
+            life.instance, tuple(self._programs), dict(self._files), passage, self.past, life.trail, life.until
+        )
+
+    def settle(self, asked: Task, ended: Ended) -> bool:
+        """Take note of what a run has left behind. Gives whether its world is still there."""
+        outcome = ended.outcome
+        if outcome is not None and ended.instance is None:
+            return True  # it was not begun, and nothing has changed
+        self._life.instance = ended.instance
+        if outcome is None or self._life.instance is None or not self._life.instance.alive:
+            self.forget(close=outcome is not None)
+            return False
+        if not self._programs:
+            self._files.update((path, digest_of(data)) for path, data in self._grant.inputs.items())
+        self._programs.append(ended.reading)
+        for name in outcome.unbound:
+            self.names.pop(name, None)
+        self.names.update(dict.fromkeys(outcome.bound))
+        self._files.update((path, digest_of(data)) for path, data in asked.files.items())
+        for file in ended.result.files:
+            if file.digest is None:
+                del self._files[file.path]
+            else:
+                self._files[file.path] = file.digest
+        return True
+
+    def forget(self, *, close: bool = True) -> None:
+        """Be without a world. One that a run has not left yet is closed by the run itself."""
+        self._life.lose(close=close)
+        self.names.clear()
+        self._programs.clear()
+        self._files.clear()
+        self.past = Past()
