@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from codeact.replay import Replayed, ReplayError
     from codeact.result import Call, Error, Result, Truncation, Usage
     from codeact.sandbox import Sandbox, run
-    from codeact.session import Session, Turn
+    from codeact.session import Session
     from codeact.tools import Tool, Toolset, tool
+    from codeact.world import Turn
 
 __all__ = [
     "Action",
@@ -79,7 +80,7 @@ _HOMES = {
     "Tool": "tools",
     "Toolset": "tools",
     "Truncation": "result",
-    "Turn": "session",
+    "Turn": "world",
     "Usage": "result",
     "action": "actions",
     "engine_names": "engines",

@@ -18,11 +18,10 @@ from codeact.journal.recording import is_ready, versions_of
 from codeact.lifecycle import Life
 from codeact.limits import DEEPEST, MOST_SECONDS, Limits
 from codeact.result import Result
-from codeact.session import Turn
 from codeact.tape import Player, Said
 from codeact.tools import Toolset
 from codeact.values import encode
-from codeact.world import World
+from codeact.world import Turn, World
 from wasm_runtime.guest.codec import decode
 from wasm_runtime.guest.names import ACTIONS
 
@@ -65,16 +64,16 @@ def replay(grant: Grant, run: str) -> Replayed:
     refuse_in_a_loop()
     with _Rerun(grant, run).under_way() as rerun:
         for turn in rerun.earlier:
-            rerun.settle(turn, complete(rerun.grant, *rerun.begin(turn)))
-        return rerun.compared(complete(rerun.grant, *rerun.begin(rerun.turn)))
+            rerun.settle(turn, complete(rerun.grant, *rerun.world.again(turn)))
+        return rerun.compared(complete(rerun.grant, *rerun.last()))
 
 
 async def replay_async(grant: Grant, run: str) -> Replayed:
     """Run a program again; see `Sandbox.replay_async`."""
     with _Rerun(grant, run).under_way() as rerun:
         for turn in rerun.earlier:
-            rerun.settle(turn, await complete_async(rerun.grant, *rerun.begin(turn)))
-        return rerun.compared(await complete_async(rerun.grant, *rerun.begin(rerun.turn)))
+            rerun.settle(turn, await complete_async(rerun.grant, *rerun.world.again(turn)))
+        return rerun.compared(await complete_async(rerun.grant, *rerun.last()))
 
 
 class _Rerun:
@@ -94,7 +93,8 @@ class _Rerun:
         self.here = versions_of(engine)
         self.grant = Grant(engine, Toolset(()), Actions(), record.faces, _limits(record), inputs=record.inputs)
         self._life = Life(SILENT, self.grant.limits)
-        self._world = World(self.grant, self._life)
+        self.world = World(self.grant, self._life)
+        self._player = Player(self.turn.tape, self.grant.limits)
 
     @contextmanager
     def under_way(self) -> Iterator[Self]:
@@ -102,12 +102,7 @@ class _Rerun:
         try:
             yield self
         finally:
-            self._world.forget()
-
-    def begin(self, turn: Turn) -> tuple[Task, Place]:
-        """What is to be run next, and where."""
-        self._player = Player(turn.tape, self.grant.limits)
-        return Task(turn.source, turn.files), self._world.place(self._player)
+            self.world.forget()
 
     def settle(self, turn: Turn, ended: Ended) -> None:
         """Take note of what an earlier program has left behind.
@@ -115,12 +110,15 @@ class _Rerun:
         Raises:
             ReplayError: it did not do what it had done.
         """
-        number = self._world.number
-        task = Task(turn.source, turn.files)
-        if not self._world.settle(task, ended) or ended.result.ok != turn.ok or self._player.diverged:
-            why = self._player.diverged or (ended.result.error and ended.result.error.message) or "it finished"
-            msg = f"program {number} of its session, run {turn.run}, which comes before it, ended otherwise: {why}"
+        number = self.world.number
+        why = self.world.settle_again(turn, ended)
+        if why is not None:
+            msg = f"program {number} of its session, run {turn.run}, did otherwise: {why}{self._else()}"
             raise ReplayError(msg)
+
+    def last(self) -> tuple[Task, Place]:
+        """What is to be run in the end, and where."""
+        return Task(self.turn.source, self.turn.files), self.world.place(self._player)
 
     def compared(self, ended: Ended) -> Replayed:
         """What came of the last program, and whether that is what is on record."""

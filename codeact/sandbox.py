@@ -18,8 +18,9 @@ from codeact.files import Content, checked
 from codeact.grant import Grant
 from codeact.limits import Limits
 from codeact.result import Result
-from codeact.session import Session, Turn
+from codeact.session import Session
 from codeact.tools import Granted, Toolset
+from codeact.world import Turn
 
 if TYPE_CHECKING:
     from codeact.check import Checker

@@ -6,7 +6,7 @@ import uuid
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -17,8 +17,8 @@ from codeact.grant import Grant, Past, Place, Task, checked_task, checked_tenant
 from codeact.lifecycle import Life, Reason, worlds
 from codeact.notes import listed
 from codeact.result import Error, Result, Usage
-from codeact.tape import Player, Recorder, Tape
-from codeact.world import World
+from codeact.tape import Recorder, Tape
+from codeact.world import Turn, World
 
 _OVER: dict[Reason, str] = {
     "closed": "is closed",
@@ -32,25 +32,6 @@ _OVER: dict[Reason, str] = {
 
 class SessionExpired(RuntimeError):
     """A session has met a limit of its own: `session_idle` or `session_lifetime`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One program that a session has run, with all that is needed to run it again.
-
-    Attributes:
-        source: its text.
-        ok: whether it finished.
-        tape: what came through its doors.
-        files: what was put into its workspace: contents by path.
-        run: the id of its run; empty where that is not in a journal.
-    """
-
-    source: str
-    ok: bool
-    tape: Tape
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    run: str = ""
 
 
 class Session:
@@ -157,16 +138,14 @@ class Session:
         refuse_in_a_loop()
         with self._turn():
             for turn in self._rewound():
-                self._again(turn, complete(self._grant, Task(turn.source, turn.files), self._place_again(turn)))
+                self._again(turn, complete(self._grant, *self._world.again(turn)))
         return self.names
 
     async def restore_async(self) -> tuple[str, ...]:
         """As `restore`, inside a running event loop."""
         with self._turn():
             for turn in self._rewound():
-                self._again(
-                    turn, await complete_async(self._grant, Task(turn.source, turn.files), self._place_again(turn))
-                )
+                self._again(turn, await complete_async(self._grant, *self._world.again(turn)))
         return self.names
 
     def close(self) -> None:
@@ -224,9 +203,6 @@ class Session:
     def _place(self, tape: Tape) -> Place:
         return self._world.place(Recorder(tape, self._grant.limits))
 
-    def _place_again(self, turn: Turn) -> Place:
-        return self._world.place(Player(turn.tape, self._grant.limits))
-
     def _after(self, asked: Task, tape: Tape, ended: Ended) -> Result:
         had = tuple(self._world.names)
         result = ended.result
@@ -243,22 +219,18 @@ class Session:
 
     def _again(self, turn: Turn, ended: Ended) -> None:
         number = self._world.number
-        kept = self._world.settle(Task(turn.source, turn.files), ended)
-        error = ended.result.error
-        if kept and ended.result.ok == turn.ok and (error is None or error.type != "ReplayError"):
-            self._world.past = Past((*self._world.past.runs, turn.run))
-            return
-        why = "it finished, and had failed" if error is None else error.message
-        msg = f"the session cannot be restored: program {number} of its history ended otherwise: {why}"
-        self._world.forget()
-        raise RuntimeError(msg)
+        why = self._world.settle_again(turn, ended)
+        if why is not None:
+            self._world.forget()
+            msg = f"the session cannot be restored: program {number} of its history ended otherwise: {why}"
+            raise RuntimeError(msg)
 
     def _rewound(self) -> Iterator[Turn]:
         self._world.forget()
         for number, turn in enumerate(self._history, 1):
             if not turn.tape.whole:
                 self._world.forget()
-                msg = f"the session cannot be restored: program {number} of its history read the clocks too often"
+                msg = f"the session cannot be restored: program {number} of its history read the clocks, or was answered, more than is kept"
                 raise RuntimeError(msg)
             yield turn
 

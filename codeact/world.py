@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from codeact.execution import Ended
 from codeact.files import digest_of
 from codeact.grant import Grant, Past, Place, Task
 from codeact.lifecycle import Life
 from codeact.source import Reading
-from codeact.tape import Player, Recorder
+from codeact.tape import Player, Recorder, Tape
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One program that a session has run, with all that is needed to run it again.
+
+    Attributes:
+        source: its text.
+        ok: whether it finished.
+        tape: what came through its doors.
+        files: what was put into its workspace: contents by path.
+        run: the id of its run; empty where that is not in a journal.
+    """
+
+    source: str
+    ok: bool
+    tape: Tape
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    run: str = ""
 
 
 class World:
@@ -25,6 +47,7 @@ class World:
         self._life = life
         self._programs: list[Reading] = []
         self._files: dict[str, str] = {}
+        self._player = Player(Tape(), grant.limits)
 
     @property
     def number(self) -> int:
@@ -41,6 +64,24 @@ class World:
         return Place(
             life.instance, tuple(self._programs), dict(self._files), passage, self.past, life.trail, life.until
         )
+
+    def again(self, turn: Turn) -> tuple[Task, Place]:
+        """What is to be run, and where, to do again what a program did."""
+        self._player = Player(turn.tape, self._grant.limits)
+        return Task(turn.source, turn.files), self.place(self._player)
+
+    def settle_again(self, turn: Turn, ended: Ended) -> str | None:
+        """Take note of what a program has left behind again.
+
+        Returns:
+            What it did otherwise; None where it did the same.
+        """
+        there = self.settle(Task(turn.source, turn.files), ended)
+        error = ended.result.error
+        if there and ended.result.ok == turn.ok and self._player.diverged is None:
+            self.past = Past((*self.past.runs, turn.run))
+            return None
+        return self._player.diverged or ("it finished, and had failed" if error is None else error.message)
 
     def settle(self, asked: Task, ended: Ended) -> bool:
         """Take note of what a run has left behind. Gives whether its world is still there."""

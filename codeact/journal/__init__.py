@@ -21,8 +21,8 @@ from codeact.journal.recording import Recording, setting_of
 from codeact.journal.records import CallRecord, Entry, RunHead, RunRecord, TaskRecord, Versions
 from codeact.journal.store import MEMORY, JournalError, Store
 from codeact.limits import Limits
-from codeact.session import Turn
 from codeact.tape import Tape
+from codeact.world import Turn
 
 __all__ = [
     "CallRecord",

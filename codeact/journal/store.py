@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
+
+from codeact.databases import place
 
 MEMORY = ":memory:"
 """In place of a path: kept in this process, and gone with it."""
@@ -19,8 +20,6 @@ VERSION = 1
 
 PATIENCE = 10.0
 """Seconds that one waits for another process that just writes."""
-
-OWNER_ONLY = 0o600
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS journal_about (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -48,7 +47,7 @@ class JournalError(RuntimeError):
 
 
 class Store:
-    """One connection to the file, for all threads. In a forked child it is opened anew."""
+    """One connection to the file, for all threads; one is opened when it is needed, in a forked child too."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Open the file or make it, which only its owner may then read.
@@ -60,57 +59,66 @@ class Store:
             JournalError: it cannot be opened, is no journal, or is one of another version.
         """
         self.path = os.fspath(path)
-        self._own = self.path == MEMORY
-        self._open()
-
-    def _open(self) -> None:
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._process = os.getpid()
-        self._file = None if self._own else _made(Path(self.path))
+        self._open: sqlite3.Connection | None = None
+        self._closed = False
         try:
-            # Statements are few, and always the same.
-            self._connection = sqlite3.connect(
-                self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=32
-            )
-            self._set_up()
-        except sqlite3.Error as error:
+            self._place = None if self.path == MEMORY else place(self.path)
+            self._file = None if self._place is None else self._place.stat()
+        except OSError as error:
             msg = f"the journal {self.path!r} cannot be opened: {error}"
             raise JournalError(msg) from error
-        if self._file is not None and not os.path.samestat(self._file, Path(self.path).lstat()):
-            msg = f"the journal {self.path!r} was replaced while it was opened"
-            raise JournalError(msg)
+        with self._here():
+            pass
+        _stores.add(self)
 
-    def _set_up(self) -> None:
-        run = self._connection.execute
+    def _connected(self) -> sqlite3.Connection:
+        if self._closed:
+            msg = f"the journal {self.path!r} is closed"
+            raise JournalError(msg)
+        if self._process != os.getpid() and self._place is None:
+            msg = "this journal is kept in the memory of the process that this one was forked from; give it a path"
+            raise JournalError(msg)
+        if self._open is None:
+            # It is never SQLite that makes the file: it would let others read it.
+            where = MEMORY if self._place is None else f"{self._place.as_uri()}?mode=rw"
+            found = sqlite3.connect(where, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+            try:
+                self._set_up(found)
+            except BaseException:
+                found.close()
+                raise
+            self._open = found
+        return self._open
+
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        run = connection.execute
         # Readers and a writer do not wait for each other, and a commit need not wait for the disk: what a process has
         # written is there when it is killed, and a machine that loses its power may lose the last commits.
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = NORMAL")
-        with suppress(sqlite3.OperationalError):  # there is none yet
-            self._see_version()
-            return
-        run("BEGIN IMMEDIATE")
-        try:
-            for statement in _TABLES.split(";"):
-                run(statement)
-            run("INSERT OR IGNORE INTO journal_about VALUES ('version', ?)", (VERSION,))
-            run("COMMIT")
-        except BaseException:
-            self._roll_back()
-            raise
-        self._see_version()
-
-    def _see_version(self) -> None:
-        found = self._connection.execute("SELECT value FROM journal_about WHERE name = 'version'").fetchone()
+        if not run("SELECT 1 FROM sqlite_schema WHERE name = 'journal_about'").fetchone():
+            with _whole(connection):
+                for statement in _TABLES.split(";"):
+                    run(statement)
+                run("INSERT OR IGNORE INTO journal_about VALUES ('version', ?)", (VERSION,))
+        found = run("SELECT value FROM journal_about WHERE name = 'version'").fetchone()
         if found is None or found[0] != VERSION:
-            msg = f"the journal {self.path!r} is of version {found and found[0]}, and this codeact reads version {VERSION}"
+            msg = f"the journal {self.path!r} is of version {found and found[0]}, and this codeact knows version {VERSION}; use the codeact that made it"
             raise JournalError(msg)
 
     def close(self) -> None:
         """Close the file. Harmless when called twice."""
-        if self._process == os.getpid():
-            with self._lock:
-                self._connection.close()
+        with self.lock:
+            self._closed = True
+            self.leave()
+
+    def leave(self) -> None:
+        """Be without a connection until one is needed. What is kept in memory alone stays connected until it is closed."""
+        if self._open is not None and (self._closed or self._place is not None):
+            self._open.close()
+            self._open = None
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -120,15 +128,9 @@ class Store:
             JournalError: it could not be written.
         """
         with self._here() as connection:
-            if self._file is not None:
-                self._see_file(self._file)
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            self._see_file()
+            with _whole(connection):
                 yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                self._roll_back()
-                raise
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         """What a question gives.
@@ -141,50 +143,54 @@ class Store:
 
     @contextmanager
     def _here(self) -> Iterator[sqlite3.Connection]:
-        if self._process != os.getpid():
-            if self._own:
-                msg = "this journal is kept in the memory of the process that this one was forked from; give it a path"
-                raise JournalError(msg)
-            _left.append(self._connection)
-            self._open()
-        with self._lock:
+        with self.lock:
             try:
-                yield self._connection
+                yield self._connected()
             except (sqlite3.Error, UnicodeError, OverflowError) as error:
                 msg = f"the journal {self.path!r}: {error}"
                 raise JournalError(msg) from error
 
-    def _see_file(self, opened: os.stat_result) -> None:
+    def _see_file(self) -> None:
+        """See that it is still where it was: what is written to a file that has been removed is lost."""
+        if self._place is None or self._file is None:
+            return
         try:
-            there = os.path.samestat(opened, os.stat(self.path))  # noqa: PTH116 - once for everything that is written
+            there = os.path.samestat(self._file, os.stat(self._place))  # noqa: PTH116 - before everything that is written
         except OSError:
             there = False
         if not there:
             msg = f"the journal {self.path!r} has been moved or removed since it was opened"
             raise JournalError(msg)
 
-    def _roll_back(self) -> None:
-        with suppress(sqlite3.Error):
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
 
-
-_left: list[sqlite3.Connection] = []
-"""A parent's connections in a forked child, which must not close them."""
-
-
-def _made(path: Path) -> os.stat_result:
-    """See that there is a file that SQLite can open, made for its owner alone. SQLite gives those beside it its mode."""
+@contextmanager
+def _whole(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction."""
+    connection.execute("BEGIN IMMEDIATE")
     try:
-        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, OWNER_ONLY)
-    except OSError as error:
-        msg = f"the journal {str(path)!r} cannot be opened: {error.strerror}"
-        raise JournalError(msg) from error
-    try:
-        found = os.fstat(opened)
-    finally:
-        os.close(opened)
-    if not stat.S_ISREG(found.st_mode):
-        msg = f"the journal {str(path)!r} cannot be opened: it is no file"
-        raise JournalError(msg)
-    return found
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+_forking: list[Store] = []
+
+
+def _before_fork() -> None:
+    # SQLite's connections and locks do not survive a fork, neither to be used nor to be closed: there is none meanwhile.
+    for store in sorted(_stores, key=id):
+        store.lock.acquire()
+        _forking.append(store)
+        store.leave()
+
+
+def _after_fork() -> None:
+    while _forking:
+        _forking.pop().lock.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
