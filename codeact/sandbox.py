@@ -201,6 +201,11 @@ class Sandbox:
         return self._grant.limits
 
     @property
+    def journal(self) -> Journal | None:
+        """What keeps its runs; None where nothing does."""
+        return None if self._grant.recording is None else self._grant.recording.journal
+
+    @property
     def engine(self) -> str:
         """The name of the engine."""
         return self._grant.engine.name

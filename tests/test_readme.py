@@ -24,6 +24,7 @@ def test_the_python_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     assert "AttributeError: there is no tool 'get_charge'; did you mean 'get_charges'?" in printed
     assert 'line 1: tools.get_charge("c1")' in printed
     assert "20 True" in printed
+    assert "answered 43.00 in all. 4300" in printed
     assert str(["session_open", "sandbox_spawn", "tool_call_executed", "sandbox_exit", "session_close"]) in printed
 
 

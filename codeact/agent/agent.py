@@ -14,6 +14,7 @@ from codeact.agent import policies, prompt
 from codeact.agent.budget import Budget
 from codeact.agent.episode import Desk, Episode
 from codeact.agent.events import Event, Finished
+from codeact.agent.memory import Memory, Minutes
 from codeact.agent.outcome import AgentResult, Outlet, proposed
 from codeact.execution import refuse_in_a_loop
 from codeact.files import Content
@@ -23,6 +24,7 @@ from codeact.sandbox import Sandbox
 from codeact.session import Session
 
 if TYPE_CHECKING:
+    from codeact.journal import Journal
     from codeact.outbox import Entry
 
 
@@ -41,6 +43,7 @@ class Agent:
         budget: Budget | None = None,
         instructions: str = "",
         outbox: Outlet | None = None,
+        journal: Journal | None = None,
         transport: AsyncRetrying | None = None,
         programs: AsyncRetrying | None = None,
     ) -> None:
@@ -54,11 +57,14 @@ class Agent:
                 after them; see `system`.
             outbox: where the proposals of a task go when the model has come to an answer; those of a task that was given
                 up do not. It decides on them as it was made to, and performing is the host's: `outbox.perform()`.
+            journal: the sandbox's own, where each task is kept as well: a task that is run again under its `id`, such as
+                after a crash, takes from there what the model has replied and what its programs gave, and goes on.
             transport: when the model is asked again after it gave no reply; `codeact.agent.transport` by default.
             programs: when it may try again after a turn that failed; `codeact.agent.programs` by default.
 
         Raises:
             TypeError: an argument is of the wrong type.
+            ValueError: the sandbox has another journal, or none.
         """
         if not callable(getattr(model, "complete", None)):
             msg = f"model={model!r:.200}: expected a codeact.messages.Model, such as those of codeact.models"
@@ -73,7 +79,11 @@ class Agent:
         if outbox is not None and not callable(getattr(outbox, "submit_async", None)):
             msg = f"outbox={outbox!r:.200}: expected a codeact.outbox.Outbox"
             raise TypeError(msg)
+        if journal is not None and journal is not sandbox.journal:
+            msg = f"journal={journal!r:.200}: expected the journal of the sandbox, which is {sandbox.journal!r:.200}"
+            raise ValueError(msg)
         self._outbox = outbox
+        self._journal = journal
         told = _expected("instructions", instructions, "a str", str)
         self._system = prompt.system(self._sandbox, has_tools=model.has_tools, instructions=told)
 
@@ -105,7 +115,10 @@ class Agent:
 
         Raises:
             TypeError: an argument is of the wrong type.
-            ValueError: the task or its id is empty, or the files do not fit; see `Sandbox.run`.
+            ValueError: the task or its id is empty, the journal has another task of that id, or the files do not fit; see
+                `Sandbox.run`.
+            JournalError, OutboxError: the journal or the outbox cannot be read or written; a `ConversationTaken` where
+                somebody else works on the task.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
         refuse_in_a_loop()
@@ -150,7 +163,9 @@ class Agent:
             if not _expected(what, value, "a str", str).strip():
                 msg = f"{what}={value!r}: expected some text"
                 raise ValueError(msg)
-        return _Given(task, named, self._sandbox.session(tenant=tenant, files=files))
+        memory = Memory() if self._journal is None else Minutes(self._journal, named, task)
+        session = self._sandbox.session(tenant=tenant, files=files, task=named, history=memory.history)
+        return _Given(task, named, session, memory)
 
     async def _stream(self, given: _Given) -> AsyncGenerator[Event, None]:
         events: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -180,17 +195,20 @@ class Agent:
                 transport=self._transport,
                 programs=self._programs,
                 emit=emit,
+                memory=given.memory,
             )
             episode = Episode(desk, given.task)
             end = await episode.run()
         last = episode.messages[-1]
+        answer = last.text if end.stop == "answered" and isinstance(last, Reply) else None
+        given.memory.keep_end(end, answer)
         proposals = proposed(episode.results)
         entries: Sequence[Entry] = ()
         if self._outbox is not None and proposals and end.stop == "answered":
             entries = await self._outbox.submit_async(proposals, given.id)
         return AgentResult(
             id=given.id,
-            answer=last.text if end.stop == "answered" and isinstance(last, Reply) else None,
+            answer=answer,
             stop=end.stop,
             why=end.why,
             messages=tuple(episode.messages),
@@ -210,11 +228,13 @@ class _Given:
         task: what is to be done.
         id: what it is called.
         session: where its programs will run.
+        memory: what is remembered of it.
     """
 
     task: str
     id: str
     session: Session
+    memory: Memory
 
 
 def _ignore(_event: Event) -> None:

@@ -92,6 +92,11 @@ class Budget:
         limit = f" (limit failures={self.failures})" * (spent.failures >= self.failures)
         return End("failures", f"{_many(spent.failures, 'turn', 'turns')} in a row failed{limit}")
 
+    def out_of_repeats(self, times: int) -> End:
+        """The end of a task whose model does not learn."""
+        why = f"the same program failed in the same way {_many(times, 'time', 'times')} (limit repeats={self.repeats})"
+        return End("repeats", why)
+
     def out_of_programs(self) -> End:
         """The end of a task whose model asks for one program too many."""
         were = _many(self.programs, "program was", "programs were")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from tenacity import AsyncRetrying, RetryError
 from codeact.agent.asking import Asking
 from codeact.agent.budget import Budget, End, Spent
 from codeact.agent.events import Event, Ran, Running
+from codeact.agent.memory import Memory
 from codeact.agent.policies import Turn
 from codeact.agent.repetition import SAME, Repetition
 from codeact.agent.replies import amiss, read
@@ -21,6 +23,11 @@ from codeact.session import Session
 
 NOT_RUN = "the task was over before this program was"
 """What stands in the place of an observation."""
+
+LOST = "the sandbox was restarted before this program, and what earlier programs had bound is gone"
+"""What the model is told where that cannot be made again."""
+
+log = logging.getLogger("codeact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,7 @@ class Desk:
         transport: when the model is asked again.
         programs: when a turn that failed is followed by another.
         emit: is given the events.
+        memory: what is remembered of it.
     """
 
     model: Model
@@ -44,6 +52,7 @@ class Desk:
     transport: AsyncRetrying
     programs: AsyncRetrying
     emit: Callable[[Event], None]
+    memory: Memory
 
 
 class Episode:
@@ -65,6 +74,8 @@ class Episode:
         self._asking = Asking(desk.model, desk.transport, self._until, desk.emit)
         self._repetition = Repetition()
         self._spent = Spent()
+        self._is_stale = bool(desk.session.history)  # its world is yet to be made again
+        self._lost = ""
         self._last = Turn(ok=True, spent=self._spent)
 
     @property
@@ -110,10 +121,9 @@ class Episode:
         if end is not None:
             return True, end
         try:
-            given = await self._asking.ask(Request(self._desk.system, tuple(self.messages)))
+            reply = self._desk.memory.reply() or await self._ask()
         except ModelError as error:
             return True, End("model", self._asking.told(error))
-        reply = read(given, has_tools=self._desk.model.has_tools, earlier={asked.id for asked in self._asked()})
         self.messages.append(reply)
         spent = self._spent
         self._spent = replace(spent, replies=spent.replies + 1, tokens=spent.tokens + reply.tokens)
@@ -124,8 +134,16 @@ class Episode:
         wrong = amiss(reply)
         if wrong is None:
             return True, End("answered", "the model answered")
-        self.messages.append(Said(self._with_last_words(wrong)))
+        said = Said(self._with_last_words(wrong))
+        self._desk.memory.keep_said(said)
+        self.messages.append(said)
         return False, None
+
+    async def _ask(self) -> Reply:
+        given = await self._asking.ask(Request(self._desk.system, tuple(self.messages)))
+        reply = read(given, has_tools=self._desk.model.has_tools, earlier={asked.id for asked in self._asked()})
+        self._desk.memory.keep_reply(reply)
+        return reply
 
     async def _run_all(self, reply: Reply) -> tuple[bool, End | None]:
         """Run the programs of a reply in order. One that fails does not keep the others from being run."""
@@ -133,31 +151,46 @@ class Episode:
         for asked in reply.programs:
             if self._spent.programs >= budget.programs:
                 return False, budget.out_of_programs()
-            result = None if asked.code is None else await self._run(asked, asked.code)
+            if asked.code is not None:
+                self._spent = replace(self._spent, programs=self._spent.programs + 1)
+            known = self._desk.memory.observed(asked)
+            result = known[1] if known else await self._run(asked)
             times = self._repetition.count(asked, result)
             nothing_failed = nothing_failed and not times
-            self._observe(asked, result, again=times > 1, last=asked is reply.programs[-1])
+            if result is not None:
+                self.results.append(result)
+            observed = known[0] if known else self._observed(asked, result, times, last=asked is reply.programs[-1])
+            self.messages.append(observed)
             if times >= budget.repeats:
-                same = f"the same program failed in the same way {times} time{'s' * (times > 1)}"
-                return False, End("repeats", f"{same} (limit repeats={budget.repeats})")
+                return False, budget.out_of_repeats(times)
         return nothing_failed, None
 
-    async def _run(self, asked: Asked, code: str) -> Result:
+    async def _run(self, asked: Asked) -> Result | None:
+        if asked.code is None:
+            return None
         self._desk.emit(Running(asked))
-        self._spent = replace(self._spent, programs=self._spent.programs + 1)
-        result = await self._desk.session.run_async(code)
-        self.results.append(result)
-        return result
+        session = self._desk.session
+        if self._is_stale:
+            self._is_stale = False
+            try:
+                await session.restore_async()
+            except RuntimeError as error:
+                log.warning("the task goes on in an empty world: %s", error)
+                self._lost = f"\nnote: {LOST}"
+        return await session.run_async(asked.code)
 
-    def _observe(self, asked: Asked, result: Result | None, *, again: bool, last: bool) -> None:
-        text = f"not run: {asked.unreadable}" if result is None else result.observation()
-        if again:
+    def _observed(self, asked: Asked, result: Result | None, times: int, *, last: bool) -> Observed:
+        text = f"not run: {asked.unreadable}" if result is None else result.observation() + self._lost
+        if result is not None:
+            self._lost = ""
+        if times > 1:
             text = f"{text}\nnote: {SAME}"
         if last:
             text = self._with_last_words(text)
         observed = Observed(asked.id, text, ok=result is not None and result.ok)
-        self.messages.append(observed)
+        self._desk.memory.keep_observed(observed, result, self._desk.session)
         self._desk.emit(Ran(asked, observed, result))
+        return observed
 
     def _with_last_words(self, text: str) -> str:
         last = self._desk.budget.last_words(self._spent)

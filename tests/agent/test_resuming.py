@@ -1,0 +1,158 @@
+"""A task that is begun again under its id goes on where it was: nothing is asked twice, run twice or submitted twice."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from codeact import Agent, Budget, Journal, Limits, Sandbox
+from codeact.agent import Finished, Ran, Running
+from codeact.messages import Asked, ModelError, Reply
+from codeact.testing.models import Program, ScriptedModel
+from tests.agent.conftest import get_charges
+from tests.agent.talk import complaint
+from tests.agent.victim import ID, noted, open_outbox, work
+
+
+@pytest.fixture
+def journal() -> Journal:
+    return Journal()
+
+
+@pytest.fixture
+def room(engine: str, journal: Journal) -> Sandbox:
+    return Sandbox([get_charges], engine=engine, journal=journal)
+
+
+DOWN = ModelError("gone", passing=False)
+READ = Program("charges = tools.get_charges('c1')\nlen(charges)")
+SUM = Program("sum(charges)")
+
+
+def test_it_is_killed_at_every_step_and_comes_to_the_same_end(engine: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.agent.victim", str(tmp_path), engine]
+    subprocess.run(command, check=True, cwd=Path(__file__).parent.parent.parent, timeout=300)
+    places = sorted(tmp_path.iterdir(), key=lambda place: int(place.name))
+    undisturbed = work(places[-1], engine, lambda: None)
+    assert undisturbed.stop == "answered"
+    assert len(places) > 30
+    for place in places:
+        with Journal(place / "journal.sqlite") as journal:
+            kinds = Counter(entry.kind for entry in journal.conversation(ID).entries())
+        result = work(place, engine, lambda: None)
+        assert (result.answer, result.stop) == (undisturbed.answer, "answered"), place.name
+        assert result.messages == undisturbed.messages, place.name
+        asked = Counter(map(int, noted(place, "asked")))
+        assert all(asked[number] == 1 for number in range(kinds["reply"])), place.name
+        assert all(asked[number] in {1, 2} for number in range(6)), place.name
+        assert noted(place, "calls") == ["c1"] or not kinds["observed"], place.name
+        with open_outbox(place) as outbox:
+            assert len(outbox.entries()) == 1, place.name
+            outbox.perform()
+            work(place, engine, lambda: None)
+            outbox.perform()
+        assert noted(place, "refunds") == ["ch_3 1200"], place.name
+
+
+def test_it_goes_on_after_the_model_was_gone(room, journal) -> None:
+    model = ScriptedModel([READ, DOWN, SUM, "4300"])
+    agent = Agent(model, room, journal=journal)
+    assert agent.run("?", id="T-1").stop == "model"
+    result = agent.run("?", id="T-1")
+    assert (result.answer, [each.value for each in result.results]) == ("4300", [3, 4300])
+    assert complaint(result.messages) is None
+    assert len(model.requests) == 4
+
+
+def test_it_goes_on_with_another_budget(room, journal) -> None:
+    def run(script, **budget):
+        return Agent(ScriptedModel(script), room, journal=journal, budget=Budget(**budget)).run("?", id="T-1")
+
+    assert run([[READ, SUM]], programs=1).stop == "programs"
+    assert run([], programs=1).stop == "programs"
+    result = run(["4300"], programs=2)
+    assert (result.answer, [each.value for each in result.results]) == ("4300", [3, 4300])
+
+
+def test_an_answer_is_given_again_without_the_model(room, journal) -> None:
+    agent = Agent(ScriptedModel([READ, "3"]), room, journal=journal)
+    first = agent.run("?", id="T-1")
+    again = agent.run("?", id="T-1")
+    assert (again.answer, again.messages, again.tokens) == (first.answer, first.messages, first.tokens)
+    assert [each.value for each in again.results] == [3]
+    assert [entry.kind for entry in journal.conversation("T-1").entries()] == [
+        "task",
+        "reply",
+        "observed",
+        "reply",
+        "end",
+    ]
+
+
+def test_what_was_noticed_before_is_known_after(room, journal) -> None:
+    """A program that failed twice before the crash fails for the third time after it."""
+    bad = Program("1 / 0")
+    agent = Agent(ScriptedModel([bad, bad, DOWN, bad]), room, journal=journal)
+    assert agent.run("?", id="T-1").stop == "model"
+    assert agent.run("?", id="T-1").stop == "repeats"
+
+
+def test_replies_of_all_kinds_are_kept_whole(room, journal) -> None:
+    odd = Reply("a\udc80", (Asked("x", "1"), Asked("y", None, "no JSON")), "length", kept='{"signed": "\udc80"}')
+    agent = Agent(ScriptedModel([odd, Reply("", ending="other"), DOWN, "ok"]), room, journal=journal)
+    first = agent.run("?", id="T-1")
+    again = agent.run("?", id="T-1")
+    assert again.messages[: len(first.messages)] == first.messages
+    assert again.answer == "ok"
+
+
+def test_only_what_happens_now_is_told(room, journal) -> None:
+    agent = Agent(ScriptedModel([READ, DOWN, SUM, "4300"]), room, journal=journal)
+    agent.run("?", id="T-1")
+
+    async def events() -> list[object]:
+        return [event async for event in agent.stream("?", id="T-1")]
+
+    told = [event for event in asyncio.run(events()) if isinstance(event, (Running, Ran, Finished))]
+    assert [type(event) for event in told] == [Running, Ran, Finished]
+    assert told[1].result.value == 4300
+
+
+def test_a_program_that_cost_the_world_is_not_run_again(engine, journal) -> None:
+    room = Sandbox([get_charges], engine=engine, journal=journal, limits=Limits(timeout=0.5))
+    script = [READ, Program("while True: pass"), READ, DOWN, SUM, "4300"]
+    agent = Agent(ScriptedModel(script), room, journal=journal)
+    assert agent.run("?", id="T-1").stop == "model"
+    result = agent.run("?", id="T-1")
+    assert (result.answer, result.results[-1].value) == ("4300", 4300)
+
+
+def test_a_world_that_cannot_be_made_again_is_said_to_be_lost(room, journal) -> None:
+    """The clock is read so often that it is not all on record."""
+    room = Sandbox(engine=room.engine, journal=journal, limits=Limits(timeout=60))
+    often = Program("import time\nx = 1\nfor _ in range(1_000_001): time.time()")
+    agent = Agent(ScriptedModel([often, DOWN, Program("x"), "gone"]), room, journal=journal)
+    assert agent.run("?", id="T-1").stop == "model"
+    result = agent.run("?", id="T-1")
+    assert "what earlier programs had bound is gone" in result.messages[-2].text
+
+
+def test_another_task_of_the_same_id_is_a_mistake(room, journal) -> None:
+    agent = Agent(ScriptedModel(["ok"]), room, journal=journal)
+    agent.run("?", id="T-1")
+    with pytest.raises(ValueError, match="id='T-1': the journal has another task of that id"):
+        agent.run("!", id="T-1")
+
+
+def test_the_journal_is_the_sandboxs(room, fast) -> None:
+    with pytest.raises(ValueError, match="expected the journal of the sandbox"):
+        Agent(ScriptedModel([]), room, journal=Journal())
+    with pytest.raises(ValueError, match="which is None"):
+        Agent(ScriptedModel([]), fast, journal=Journal())
+    with pytest.raises(ValueError, match="journal=3"):
+        Agent(ScriptedModel([]), fast, journal=3)
