@@ -24,6 +24,7 @@ from codeact.session import Session
 NOT_RUN = "the task was over before this program was"
 """What stands in the place of an observation."""
 
+UNREADABLE = "it cannot be read"
 LOST = "the sandbox was restarted before this program, and what earlier programs had bound is gone"
 """What the model is told where that cannot be made again."""
 
@@ -104,15 +105,17 @@ class Episode:
         with suppress(RetryError):
             await policy(self._turn)
         turn = self._last
-        if turn.ok or turn.end is not None:
+        if turn.ok:
             return turn.end
         return self._desk.budget.met(self.spent) or self._desk.budget.out_of_failures(turn.spent)
 
     async def _turn(self) -> Turn:
+        if self._last.end is not None:  # a policy that does not take it for one
+            return self._last
         ok, end = await self._taken()
         if end is None:
             self._spent = replace(self._spent, failures=0 if ok else self._spent.failures + 1)
-        self._last = Turn(ok, self.spent, end)
+        self._last = Turn(ok or end is not None, self.spent, end)
         return self._last
 
     async def _taken(self) -> tuple[bool, End | None]:
@@ -180,7 +183,7 @@ class Episode:
         return await session.run_async(asked.code)
 
     def _observed(self, asked: Asked, result: Result | None, times: int, *, last: bool) -> Observed:
-        text = f"not run: {asked.unreadable}" if result is None else result.observation() + self._lost
+        text = f"not run: {asked.unreadable or UNREADABLE}" if result is None else result.observation() + self._lost
         if result is not None:
             self._lost = ""
         if times > 1:

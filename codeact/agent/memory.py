@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from codeact.agent.budget import End
 from codeact.messages import Asked, Observed, Reply, Said, Tokens
 from codeact.result import Result
-from codeact.session import Session, Turn
+from codeact.session import Session
+from codeact.world import Turn
 
 if TYPE_CHECKING:
     from codeact.journal import Entry, Journal

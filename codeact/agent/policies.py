@@ -28,7 +28,7 @@ class Turn:
     """One reply of the model, and what came of its programs. This is what the policy for programs judges.
 
     Attributes:
-        ok: whether nothing failed.
+        ok: whether there is nothing that the model has to mend.
         spent: what the task has used up to here.
         end: why the task is over; None where it goes on.
     """
@@ -77,7 +77,7 @@ def passes(error: BaseException) -> bool:
 
 def failed(turn: Turn) -> bool:
     """Whether the model has something to mend."""
-    return not turn.ok and turn.end is None
+    return not turn.ok
 
 
 def the_last(state: RetryCallState) -> Turn:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeact import Agent, Budget, Sandbox
 from codeact.agent import transport
-from codeact.messages import Asked, ModelError, Reply, Tokens
+from codeact.messages import Asked, ModelError, Observed, Reply, Request, Tokens
+from codeact.models.conversation import HostTurn, ModelTurn, turns
 from codeact.testing.models import FunctionModel
 from tests.agent.conftest import Pauses, get_charges
 from tests.agent.talk import complaint
@@ -53,6 +56,18 @@ budget = st.builds(
 sandbox = Sandbox([get_charges], engine="restricted")
 
 
+def as_sent(request: Request) -> None:
+    """See that host and model alternate as providers want it, and that nothing had to be made up for that."""
+    found = turns(request, re.compile(r"[\w-]{1,64}"))
+    assert [type(turn) for turn in found] == [HostTurn, ModelTurn] * (len(found) // 2) + [HostTurn]
+    for model, host in zip(found[1::2], found[2::2], strict=True):
+        assert [answer.id for answer in host.answers] == [call.id for call in model.calls]
+    asked = [asked.id for message in request.messages if isinstance(message, Reply) for asked in message.programs]
+    assert [call.id for turn in found[1::2] for call in turn.calls] == asked
+    answers = [answer.text for turn in found[::2] for answer in turn.answers]
+    assert answers == [message.text for message in request.messages if isinstance(message, Observed)]
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.lists(reply | reply | error, min_size=1, max_size=6), budget, st.booleans())
 def test_any_model_comes_to_an_end(script, budget, has_tools) -> None:
@@ -70,6 +85,8 @@ def test_any_model_comes_to_an_end(script, budget, has_tools) -> None:
     replies = [message for message in result.messages if isinstance(message, Reply)]
     assert complaint(result.messages) is None
     assert all(complaint(request.messages, over=False) is None for request in model.requests)
+    for request in model.requests:
+        as_sent(request)
     assert len(replies) <= budget.replies
     assert len(result.results) <= budget.programs
     assert len(model.requests) <= budget.replies * budget.attempts

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from tenacity import AsyncRetrying, retry_if_result, stop_after_attempt, wait_fixed
+import pytest
+from tenacity import AsyncRetrying, retry_always, retry_if_result, stop_after_attempt, wait_fixed
 
 from codeact import Agent, Budget
 from codeact.agent import Waiting, Wrote, programs, transport
@@ -101,6 +102,14 @@ def test_the_budget_holds_whatever_the_policies_say(fast) -> None:
     policy = programs(failures=1000, tokens=10**9)
     model = ScriptedModel([Program(f"a{n}") for n in range(3)])
     assert Agent(model, fast, budget=Budget(replies=3), programs=policy).run("?").stop == "replies"
+
+
+@pytest.mark.parametrize(("script", "stop"), [(["ok"], "answered"), ([[Program("1"), Program("2")]], "programs")])
+def test_a_policy_that_never_has_enough_does_not_go_on_after_the_end(fast, script, stop) -> None:
+    policy = AsyncRetrying(retry=retry_always, stop=stop_after_attempt(5))
+    model = ScriptedModel(script)
+    assert Agent(model, fast, programs=policy, budget=Budget(programs=1)).run("?").stop == stop
+    assert len(model.requests) == 1
 
 
 def test_the_policy_for_programs_stops_at_tokens(fast) -> None:
