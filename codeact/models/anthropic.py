@@ -110,6 +110,7 @@ class AnthropicModel(ProviderModel):
     ) -> dict[str, Any]:
         message: dict[str, Any] = {}
         blocks: dict[int, dict[str, Any]] = {}
+        whole = False
         async for event in events:
             match event.get("type"):
                 case "message_start":
@@ -128,9 +129,11 @@ class AnthropicModel(ProviderModel):
                     message |= member(event, "delta", dict)
                     message["usage"] = _usage(message) | _usage(event)
                 case "message_stop":
-                    return message | {"content": [blocks[index] for index in sorted(blocks)]}
-        msg = "its stream ended before the reply did"
-        raise MalformedError(msg)
+                    whole = True
+        if not whole:
+            msg = "its stream ended before the reply did"
+            raise MalformedError(msg)
+        return message | {"content": [blocks[index] for index in sorted(blocks)]}
 
     def _reply(self, answer: dict[str, Any], ids: Ids) -> Reply:
         ending = ended(_ENDINGS, answer.get("stop_reason"))

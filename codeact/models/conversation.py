@@ -68,7 +68,7 @@ class Ids:
         Args:
             given: what the provider sent, if anything.
         """
-        found = given if isinstance(given, str) and given.isprintable() else ""
+        found = given if isinstance(given, str) else ""
         number = len(self._taken)
         while not found or found in self._taken:
             number += 1

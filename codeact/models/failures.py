@@ -38,7 +38,7 @@ def from_status(
         status: of HTTP. One of success means that the error arrived within a stream.
         headers: of the answer.
         body: what it says, decoded where it is JSON.
-        provider: whom to name.
+        provider: whom to name, such as its host.
         secrets: credentials, which the message must not hold.
     """
     told = _error_of(body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
@@ -104,6 +105,7 @@ class ProviderModel(ABC):
             raise ValueError(msg)
         self._name = name
         self._sdk = sdk
+        self._provider = f"{client.base_url.host}:{port}" if (port := client.base_url.port) else client.base_url.host
         # Whoever runs the loop decides what is tried again, and shows it; a client that does so too would multiply it.
         self._client = client.with_options(max_retries=0)
         self._connect = connect
@@ -144,11 +146,11 @@ class ProviderModel(ABC):
                     answer = await self._whole(payload)
             reply = self._reply(answer, Ids(asked_ids(request)))
         except MalformedError as error:
-            raise failures.broken(self._sdk.__name__, error, self._secrets()) from None
+            raise failures.broken(self._provider, error, self._secrets()) from None
         except TimeoutError:
             if not scope.expired():  # it is another's, such as of `on_text`
                 raise
-            raise failures.broken(self._sdk.__name__, f"no whole reply within {self._timeout:g} s") from None
+            raise failures.broken(self._provider, f"no whole reply within {self._timeout:g} s") from None
         if not self._stream and reply.text:
             on_text(reply.text)
         return reply
@@ -191,6 +193,7 @@ class ProviderModel(ABC):
     async def _events(self, payload: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         try:
             async with self._connected() as client, await self._create(client, payload | {"stream": True}) as stream:
+                # To its end, even where the reply is whole before: only then can a connection be used again.
                 async for event in stream:
                     yield _plain(event)
         except Exception as error:  # noqa: BLE001 - as above; what is done with an event is not in here
@@ -201,7 +204,7 @@ class ProviderModel(ABC):
 
     def _failure(self, error: Any) -> ModelError:
         """What a client raised, as our own error. It is not chained: a request in it holds the credential."""
-        sdk, provider, secrets = self._sdk, self._sdk.__name__, self._secrets()
+        sdk, provider, secrets = self._sdk, self._provider, self._secrets()
         transport_errors = import_module("httpx2")
         if isinstance(error, sdk.APIStatusError):
             return failures.from_status(
@@ -219,11 +222,13 @@ class ProviderModel(ABC):
             return failure
         if type(error) is sdk.APIError and error.body is not None:  # one that arrives within a stream
             return failures.from_status(200, {}, {"error": error.body}, provider=provider, secrets=secrets)
-        if isinstance(error, transport_errors.HTTPError | transport_errors.StreamError | ConnectionError):
+        if isinstance(error, transport_errors.HTTPError | transport_errors.StreamError | OSError):
             return failures.broken(provider, f"the connection broke: {type(error).__name__}: {error}", secrets)
         if isinstance(error, MalformedError):
             return failures.broken(provider, error, secrets)
-        if isinstance(error, ValueError | RecursionError | sdk.APIResponseValidationError):
+        if isinstance(
+            error, json.JSONDecodeError | UnicodeDecodeError | RecursionError | sdk.APIResponseValidationError
+        ):
             return failures.broken(provider, f"its answer is not JSON that could be read: {error}", secrets)
         return ModelError(failures.shortened(f"{provider}: {type(error).__name__}: {error}", secrets), passing=False)
 

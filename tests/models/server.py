@@ -40,6 +40,7 @@ class Seen:
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
+    port: int
 
 
 class Server:
@@ -51,6 +52,11 @@ class Server:
         self.gone = threading.Event()
         self.ended = threading.Event()
         self.url = ""
+
+    @property
+    def host(self) -> str:
+        """As errors name it."""
+        return self.url.removeprefix("http://")
 
     def say(self, *answers: Answer) -> None:
         self.script += answers
@@ -76,7 +82,9 @@ class Handler(BaseHTTPRequestHandler):
             told = {"type": "error", "error": {"type": "invalid_request_error", "message": str(error)}}
             self.answer(Answer((json.dumps(told).encode(),), 400))
             return
-        server.seen.append(Seen(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+        server.seen.append(
+            Seen(self.path, {name.lower(): value for name, value in self.headers.items()}, body, self.client_address[1])
+        )
         self.answer(server.script.pop(0))
 
     def answer(self, answer: Answer) -> None:

@@ -16,7 +16,7 @@ from codeact.models.anthropic import AnthropicModel
 from codeact.models.openai import OpenAIModel
 from tests.models.conftest import TASK
 from tests.models.server import Answer
-from tests.models.wires import EVENTS, KEY
+from tests.models.wires import EVENTS, KEY, AnthropicWire
 
 CLIENTS = {"anthropic": "AsyncAnthropic", "openai": "AsyncOpenAI"}
 
@@ -64,6 +64,7 @@ def test_a_client_of_the_hosts_is_used_and_left_open(wire, server) -> None:
                 await model.complete(TASK, lambda _: None)
             assert len(server.seen) == 2
             assert (await model.complete(TASK, lambda _: None)).text == "y"
+            assert len({seen.port for seen in server.seen}) == 1  # its connection is kept
             assert client.max_retries == 5
             assert not client.is_closed()
         await asyncio.sleep(0)
@@ -83,6 +84,18 @@ def test_a_client_that_is_not_async_is_the_hosts_mistake(speech, server) -> None
 def test_a_timeout_that_is_none_is_the_hosts_mistake(speech, server, timeout) -> None:
     with pytest.raises(ValueError, match="timeout="):
         speech(True).model(server, timeout=timeout)
+
+
+def test_what_the_client_will_not_send_is_told(server, talk) -> None:
+    wire = AnthropicWire(False)
+
+    async def work() -> None:
+        async with own(wire, server) as client:  # its own timeout is too short for so long an answer
+            await wire.model(server, client=client, max_tokens=100_000).complete(TASK, lambda _: None)
+
+    with pytest.raises(ModelError, match="Streaming is required") as caught:
+        asyncio.run(work())
+    assert not caught.value.passing
 
 
 def test_cancelling_closes_the_connection(wire, server) -> None:

@@ -36,7 +36,7 @@ def test_what_passes_is_passing_and_asked_once(wire, server, talk, status) -> No
     server.say(refusal(status, "overloaded_error", "Busy.", {"retry-after": "7"}))
     error = fails(talk, wire.model(server))
     assert (error.passing, error.status, error.retry_after) == (True, status, 7.0)
-    assert str(error) == f"{wire.name} answered {status}: Busy."
+    assert str(error) == f"{server.host} answered {status}: Busy."
     assert len(server.seen) == 1
 
 
@@ -45,7 +45,7 @@ def test_what_does_not_pass_is_told_in_the_providers_words(wire, server, talk, s
     server.say(refusal(status, "invalid_request_error", f"Not so:\n {KEY} is " + "very " * 200 + "wrong."))
     error = fails(talk, wire.model(server))
     assert (error.passing, error.status, error.retry_after) == (False, status, None)
-    assert str(error).startswith(f"{wire.name} answered {status}: Not so: [key] is very")
+    assert str(error).startswith(f"{server.host} answered {status}: Not so: [key] is very")
     assert len(str(error)) <= 300
     assert KEY not in "".join(traceback.format_exception(error))
 
@@ -190,7 +190,7 @@ def test_an_error_within_a_stream(speech, server, talk, case) -> None:
     before = events[:end] if wire.name == "anthropic" else events[: events.rindex(b"data: ", 0, end)]
     server.say(Answer((before + error,), headers=EVENTS))
     found = fails(talk, wire.model(server))
-    assert (str(found), found.passing, found.status) == (f"{wire.name} broke off: Busy.", passing, None)
+    assert (str(found), found.passing, found.status) == (f"{server.host} broke off: Busy.", passing, None)
     assert "".join(talk.texts) == "Go on."
 
 
