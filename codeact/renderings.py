@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from datetime import date, datetime, time, timedelta
 from fractions import Fraction
@@ -24,6 +25,25 @@ def digest_of(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -
 def printable(text: str) -> str:
     """The text with lone surrogates, which nothing but Python can hold, as escapes."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with what a reader cannot see, and what would steer whatever shows it, as escapes.
+
+    These are control characters but for tabs and line ends, marks that turn the direction of a line, what has no width,
+    and lone surrogates.
+    """
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found.group().encode("unicode-escape", "surrogatepass").decode("ascii")
 
 
 _DECIMAL_BITS = 14_000

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+from codeact import pages
+from codeact.pages import BREAK, Html, element
 from codeact.policy import Policy, page
 from codeact.walls.model import Outcome, Verdict
 
@@ -40,48 +41,28 @@ def document(policy: Policy, verdicts: Sequence[Verdict]) -> dict[str, object]:
     }
 
 
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
-pre {{ background: #f5f5f2; padding: 1rem; overflow-x: auto; font-size: 13px }}
-table {{ border-collapse: collapse; width: 100% }}
-td, th {{ text-align: left; vertical-align: top; padding: .5rem; border-top: 1px solid #ddd }}
-.holds {{ color: #17692f }} .broken {{ color: #b3121d; font-weight: bold }} .n-a {{ color: #666 }}
-small {{ color: #555; display: block }}
-</style>
-<h1>{title}</h1>
-<p>{summary} &middot; {time}</p>
-<pre>{policy}</pre>
-<table><tr><th>#</th><th>wall</th><th>verdict</th></tr>
-{rows}
-</table></html>
-"""
-
-_ROW = (
-    '<tr><td>{number}</td><td>{name}<small>{evidence}</small></td><td class="{style}">{mark}<small>{seconds:.1f} s'
-    "</small></td></tr>"
-)
-
-
 def page_of(policy: Policy, verdicts: Sequence[Verdict]) -> str:
     """One HTML file that needs no other."""
-    rows = [
-        _ROW.format(
-            number=verdict.number,
-            name=html.escape(verdict.name),
-            evidence=html.escape(verdict.evidence),
-            style={"holds": "holds", "broken": "broken"}.get(verdict.outcome, "n-a"),
-            mark=MARKS[verdict.outcome],
-            seconds=verdict.seconds,
-        )
-        for verdict in verdicts
-    ]
-    return _PAGE.format(
-        title=html.escape(f"Walls of {policy.policy.name}"),
-        summary=summary(verdicts),
-        time=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        policy=html.escape(page(policy)),
-        rows="\n".join(rows),
+    title = f"Walls of {policy.policy.name}"
+    heads = element("tr", *(element("th", name, scope="col") for name in ("#", "wall", "verdict")))
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return pages.page(
+        title,
+        element("h1", title),
+        element("p", f"{summary(verdicts)} · {when}"),
+        element("pre", page(policy), tabindex=0, role="region", aria_label="The policy"),
+        element("table", heads, *map(_row, verdicts)),
+    )
+
+
+_STYLES: dict[Outcome, str] = {"holds": "good", "broken": "bad", "not applicable": "faint"}
+
+
+def _row(verdict: Verdict) -> Html:
+    took = element("small", f"{verdict.seconds:.1f} s")
+    return element(
+        "tr",
+        element("td", f"{verdict.number}"),
+        element("td", verdict.name, BREAK, element("small", verdict.evidence)),
+        element("td", MARKS[verdict.outcome], BREAK, took, class_=_STYLES[verdict.outcome]),
     )
