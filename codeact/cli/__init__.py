@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from codeact.cli import policies, programs
+from codeact.cli import policies, programs, traces
 from codeact.cli.programs import load_engine
 from codeact.cli.terminal import FAILED, INTERRUPTED, MISUSED, console, hung_up, put, refuse, say
 
@@ -126,6 +126,7 @@ def demo(
 app.command(epilog=programs.EXAMPLES, short_help="Run one program and show its result.")(programs.run)
 app.command(epilog=policies.ATTACKS, short_help="Attack the walls of a policy and say which hold.")(policies.walls)
 app.add_typer(policies.policy, name="policy", short_help="Look at a policy.")
+app.add_typer(traces.trace, name="trace", short_help="Look at what programs did, by a journal.")
 
 
 @app.command(epilog=_BUILD_EXAMPLES, short_help="Make a guest with packages of your choosing.")

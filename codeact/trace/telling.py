@@ -1,0 +1,168 @@
+"""A whole trace: what was said and what was run, put in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from codeact.journal import Entry as Said
+from codeact.journal import Journal
+from codeact.outbox import Entry
+from codeact.trace.cuts import RUNS, Bounds, bounds_of, cut
+from codeact.trace.reading import run_node
+from codeact.trace.tree import NotRun, RunNode, Speaker, Spoken, Tone, Trace
+
+T = TypeVar("T")
+
+_SPEAKERS: Mapping[str, Speaker] = {
+    "task": "host",
+    "said": "host",
+    "reply": "model",
+    "observed": "observation",
+    "end": "end",
+}
+"""Who says what, in the words of an agent's conversation."""
+
+SAID = 500
+"""Things that were said that a trace shows: the first and the last ones."""
+
+
+Knows = Callable[[str], Iterable[Entry]]
+"""What an outbox knows of a task, as `codeact.Outbox.entries(task=…)` gives it."""
+
+
+def trace_of(journal: Journal, wanted: str, knows: Knows = lambda _task: ()) -> Trace:
+    """The trace of a task or a run.
+
+    Args:
+        journal: where it is on record.
+        wanted: a task, or the id of a run; of both as much of the beginning as no other has. A task of exactly that name
+            goes before runs, and runs before tasks that begin so.
+        knows: gives what an outbox knows of a task; without it, nothing is known of what became of proposals.
+
+    Raises:
+        LookupError: there is no such task or run, or more than one.
+        JournalError: it cannot be read.
+    """
+    tasks = sorted(record.task for record in journal.tasks())
+    if wanted in tasks:
+        return _task_trace(journal, wanted, knows(wanted))
+    try:
+        record = journal.run(wanted)
+    except LookupError as error:
+        began = [task for task in tasks if wanted and task.startswith(wanted)]
+        if len(began) == 1 and "several" not in str(error):
+            return _task_trace(journal, began[0], knows(began[0]))
+        raise _not_found(wanted, began) from error
+    run = run_node(record, 1, bounds_of(1), _fates(knows(record.head.task or record.id)))
+    return Trace(f"Run {run.id}", run.ended, run.tone, None, None, (run,))
+
+
+_NAMED = 3
+"""Tasks that an error names."""
+
+
+def _not_found(wanted: str, began: Sequence[str]) -> LookupError:
+    shown = f"{wanted[:100]!r}"
+    if not began:
+        return LookupError(f"{shown}: there is no such task, and no run whose id begins so, or several")
+    some = ", ".join(began[:_NAMED]) + (" and more" if len(began) > _NAMED else "")
+    return LookupError(f"{shown}: it may be a task, {some}, or a run; give more of it")
+
+
+def _task_trace(journal: Journal, task: str, entries: Iterable[Entry]) -> Trace:
+    """The trace of a task: its runs, in the order in which they began, and its conversation."""
+    heads, said = journal.runs(task=task)[::-1], journal.conversation(task).entries()
+    chosen = _ends(heads, RUNS)
+    left_out = len(heads) - len(chosen)
+    bounds, fates = bounds_of(len(chosen)), _fates(entries)
+    nodes, sources = [], set()
+    for number, head in enumerate(chosen, 1):
+        record = journal.run(head.id)  # one after the other: they may be large
+        sources.add(record.source.strip())
+        nodes.append(run_node(record, number, bounds, fates))
+    spoken = [_spoken(entry, bounds, sources, complete=not left_out) for entry in _ends(said, SAID)]
+    steps: list[Spoken | RunNode] = [*spoken, *nodes]
+    steps.sort(key=lambda step: step.time if isinstance(step, Spoken) else step.began)
+    end = said[-1].data if said and said[-1].kind == "end" else None
+    replies = [step for step in spoken if step.speaker != "end"]
+    answer = replies[-1] if replies and replies[-1].speaker == "model" and not replies[-1].asks else None
+    ended, tone = _ended(nodes, end, answer, talked=bool(said))
+    return Trace(
+        title=f"Task {task}",
+        ended=ended,
+        tone=tone,
+        asked=next((step for step in spoken if step.speaker == "host"), None),
+        answer=answer if tone == "good" else None,
+        steps=tuple(steps),
+        runs_left_out=left_out,
+        said_left_out=len(said) - len(spoken),
+    )
+
+
+def _ends(items: Sequence[T], most: int) -> list[T]:
+    """The first and the last ones, where there are too many."""
+    return [*items] if len(items) <= most else [*items[: most // 2], *items[-(most // 2) :]]
+
+
+def _fates(entries: Iterable[Entry]) -> dict[tuple[str, str], Entry]:
+    return {(entry.name, entry.digest): entry for entry in entries}
+
+
+def _ended(runs: Sequence[RunNode], end: object, answer: Spoken | None, *, talked: bool) -> tuple[str, Tone]:
+    if isinstance(end, dict):
+        stop, why = str(end.get("stop", "ended"))[:_WORDS], str(end.get("why", ""))[:_WORDS]
+        return ("answered", "good") if stop == "answered" else (f"{stop}: {why}", "bad")
+    if answer is not None:
+        return "answered", "good"
+    if talked:
+        return "no answer", "wary"
+    return (f"last run: {runs[-1].ended}", runs[-1].tone) if runs else ("nothing was run", "faint")
+
+
+_WORDS = 500
+"""Characters of why a task ended."""
+
+
+def _spoken(entry: Said, bounds: Bounds, sources: set[str], *, complete: bool) -> Spoken:
+    """What was said, in whatever words the journal has it: whoever wrote it may have been of another version."""
+    data = entry.data if isinstance(entry.data, dict) else {}
+    speaker = _SPEAKERS.get(entry.kind, "other")
+    told = data.get("why" if speaker == "end" else "text")
+    if not isinstance(told, str):
+        speaker, told = "other", json.dumps(entry.data, ensure_ascii=False, indent=1)
+    asks = data.get("programs")
+    return Spoken(
+        speaker=speaker,
+        kind=entry.kind,
+        text=cut(told, bounds.value),
+        time=entry.time,
+        asks=len(asks) if speaker == "model" and isinstance(asks, list) else 0,
+        notes=tuple(_notes(data)) if speaker == "model" else (),
+        not_run=tuple(_not_run(data, bounds, sources)) if speaker == "model" and complete else (),
+    )
+
+
+def _notes(data: Mapping[str, Any]) -> Iterator[str]:
+    if data.get("ending") not in {None, "done"}:
+        yield f"ended: {str(data['ending'])[:_NAME]}"
+    match data.get("tokens"):
+        case [int(read), int(wrote)] if read or wrote:
+            yield f"{read:,} tokens read, {wrote:,} written"
+
+
+_NAME = 40
+"""Characters of a word of the model's provider."""
+
+
+def _not_run(data: Mapping[str, Any], bounds: Bounds, sources: set[str]) -> Iterator[NotRun]:
+    programs = data.get("programs")
+    for asked in programs if isinstance(programs, list) else ():
+        if not isinstance(asked, dict):
+            continue
+        code, unreadable = asked.get("code"), asked.get("unreadable")
+        if not isinstance(code, str):
+            yield NotRun("a program that could not be read", cut(str(unreadable), bounds.value))
+        elif code.strip() not in sources:
+            yield NotRun("a program that is not among the runs", cut(code, bounds.value))

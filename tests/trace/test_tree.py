@@ -1,0 +1,185 @@
+"""What a trace is made of, and what of it is left out and said to be."""
+
+from __future__ import annotations
+
+import pytest
+import scene
+
+from codeact.engines import Answer, Refusal
+from codeact.renderings import visible
+from codeact.trace import Trace, page_of, rows_of
+from codeact.trace.tree import Failure, RunNode, Spoken
+
+
+def _run(record: scene.RunRecord) -> RunNode:
+    (found,) = scene.trace(scene.Shelf([record]), wanted=record.id).runs
+    return found
+
+
+def _text(trace: Trace) -> str:
+    return "\n".join(row.text for row in rows_of(trace))
+
+
+def test_what_was_said_and_run_is_in_the_order_of_time() -> None:
+    shelf, entries = scene.story()
+    trace = scene.trace(shelf, entries)
+    order = [step.number if isinstance(step, RunNode) else step.speaker for step in trace.steps]
+    assert order == ["host", "model", 1, "observation", "model", 2, "observation", "model", "end"]
+    assert trace.ended == "answered"
+    assert trace.asked is trace.steps[0]
+    assert trace.answer is trace.steps[-2]
+
+
+def test_each_line_has_its_calls() -> None:
+    shelf, entries = scene.story()
+    run = scene.trace(shelf, entries).runs[1]
+    assert [call.seq for call in run.program[4].calls] == [2, 3, 4]
+    assert (len(run.program[13].calls), run.program[13].more) == (3, 1)
+    assert sum(len(line.calls) + line.more for line in run.program) == 12
+
+
+def test_proposals_show_what_became_of_them() -> None:
+    shelf, entries = scene.story()
+    run = scene.trace(shelf, entries).runs[1]
+    assert [(one.ended, one.tone) for one in run.proposals] == [
+        ("done", "good"),
+        ("approved", "wary"),
+        ("refused", "bad"),
+    ]
+    fate = run.proposals[2].fate
+    assert fate is not None
+    assert (fate.by, fate.reason) == ("ada", "not her charge")
+
+
+def test_without_an_outbox_proposals_are_proposed_or_dropped() -> None:
+    one = scene.proposal(1, "refund", charge_id="ch_1")
+    assert _run(scene.run(ended=scene.result(proposals=(one,)))).proposals[0].ended == "proposed"
+    failed = scene.result(ok=False, error=scene.error(), proposals=(one,))
+    assert _run(scene.run(ended=failed)).proposals[0].ended == "dropped"
+
+
+def test_what_was_tried_is_found() -> None:
+    shelf, entries = scene.story()
+    found = [
+        (run.number, type(what).__name__, getattr(what, "seq", None))
+        for run, what in scene.trace(shelf, entries).refused()
+    ]
+    assert found == [
+        (1, "Failure", None),
+        (2, "Line", None),
+        (2, "CallNode", 5),
+        (2, "ProposalNode", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("tools.get_charges(1); tools['get_charges'](1); actions.refund(1)", ()),
+        ("tools.delete_all()", ("tools.delete_all",)),
+        ('x = tools [ "rm" ](tools.keys())', ("tools.rm",)),
+        ("actions.get_charges(tools.refund)", ("actions.get_charges", "tools.refund")),
+        ("mytools.x; print(tools); tools[name]", ()),
+    ],
+)
+def test_what_was_not_granted_is_named_at_its_line(line: str, named: tuple[str, ...]) -> None:
+    run = _run(scene.run(f"1\n{line}\n", ended=scene.result()))
+    assert [one.not_granted for one in run.program] == [(), named]
+
+
+@pytest.mark.parametrize("kind", ["denied", "timeout", "fuel", "memory", "calls", "host"])
+def test_what_was_stopped_is_no_mistake(kind: scene.Kind) -> None:
+    record = scene.run(ended=scene.result(ok=False, error=scene.error(kind)))
+    ((_, what),) = scene.trace(scene.Shelf([record]), wanted=record.id).refused()
+    assert isinstance(what, Failure)
+
+
+def test_a_run_that_has_not_ended_says_so() -> None:
+    calls = [scene.call(1), scene.call(2, state=None)]
+    record = scene.run(calls=calls)
+    run = _run(record)
+    assert (run.ended, run.tone, run.calls_made) == ("not ended", "wary", (("ok", 1), (None, 1)))
+    told = _text(scene.trace(scene.Shelf([record]), wanted=record.id))
+    assert "program 1: not ended" in told
+    assert "calls: 1 ok, 1 not ended" in told
+
+
+def test_programs_that_were_not_run_are_shown() -> None:
+    talk = [
+        scene.said(1, "said", 0, text="do it"),
+        scene.said(2, "reply", 1, text="", programs=[{"code": "1 + 1"}, {"code": "2 + 2"}, {"code": None, "unreadable": "no JSON"}]),
+    ]  # fmt: skip
+    shelf = scene.Shelf([scene.run("1 + 1\n", ended=scene.result())], talk)
+    trace = scene.trace(shelf)
+    (reply,) = [step for step in trace.steps if isinstance(step, Spoken) and step.speaker == "model"]
+    assert [one.text.head for one in reply.not_run] == ["2 + 2", "no JSON"]
+    assert trace.ended == "no answer"
+    assert "2 + 2" in _text(trace)
+
+
+def test_entries_of_another_kind_are_shown_as_they_are() -> None:
+    talk = [
+        scene.said(1, "pause", 0, why="budget", spent=[1, {"a": None}]),
+        scene.Entry(2, "reply", ["odd"], scene.BEGAN),
+    ]
+    trace = scene.trace(scene.Shelf(talk=talk))
+    assert [step.speaker for step in trace.steps if isinstance(step, Spoken)] == ["other", "other"]
+    assert '"why": "budget"' in _text(trace)
+
+
+def test_cuts_are_announced() -> None:
+    calls = [
+        *(scene.call(seq, line=2) for seq in range(1, 5001)),
+        scene.call(5001, line=2, state="refused", answer=Refusal("AttributeError", "no such tool")),
+        scene.call(5002, "long", args=("x" * 10_000,), answer=Answer("y" * 10_000), state="failed"),
+    ]
+    source = "a\nb\n" + "c" * 5000 + "\n" + "d\n" * 200_000
+    record = scene.run(source, calls=calls, ended=scene.result(stdout="out\n" * 100_000, value="v" * 20_000))
+    trace = scene.trace(scene.Shelf([record]), wanted=record.id)
+    run = trace.runs[0]
+    assert len(run.calls) == 2_000
+    assert [call.seq for call in run.calls[-2:]] == [5001, 5002]
+    assert run.calls_left_out == 3_002
+    assert len(run.program) + run.lines_left_out == 200_003
+    for told in (_text(trace), page_of(trace)):
+        assert "3,002 more calls left out" in told
+        assert f"{run.lines_left_out:,} more lines" in told
+        assert "3,000 characters left out" in told
+        assert "360,000 characters left out" in told
+        assert "8,002 characters left out" in told
+        assert "10,002 characters left out" in told
+        assert len(told) < 4_000_000
+
+
+def test_many_runs_are_cut_too() -> None:
+    records = [scene.run("x = 1\n" * 10_000, ended=scene.result(stdout="o" * 90_000), number=n) for n in range(1, 301)]
+    trace = scene.trace(scene.Shelf(records))
+    assert (len(trace.runs), trace.runs_left_out) == (200, 100)
+    assert trace.runs[-1].id == records[-1].id
+    for told in (_text(trace), page_of(trace)):
+        assert "100 runs between the first and the last ones left out" in told
+        assert len(told) < 8_000_000
+
+
+def test_nothing_in_the_text_steers_a_terminal() -> None:
+    texts = ["\x1b[2J\x9b1m", "a\rb", "\u202eevil\u2066", "\x00", "\ud800", "line\nprogram 99: ok (forged)"]
+    shelf, entries = scene.hostile(texts)
+    rows = [row.text for row in rows_of(scene.trace(shelf, entries))]
+    assert all(row == visible(row) and "\n" not in row for row in rows)
+    "\n".join(rows).encode()
+    assert not any(row.startswith("program 99") for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ü \t\n", "plain ü \t\n"),
+        ("a\rb\x1b[0m\x7f\x85", r"a\rb\x1b[0m\x7f\x85"),
+        ("\u202e\u200b\ufeff", r"\u202e\u200b\ufeff"),
+        ("\ud83d", r"\ud83d"),
+        ("\U000e0041", r"\U000e0041"),
+        ("\U0001f600 \u05d0", "\U0001f600 \u05d0"),
+    ],
+)
+def test_what_cannot_be_seen_is_shown(text: str, shown: str) -> None:
+    assert visible(text) == shown
