@@ -163,7 +163,11 @@ class Agent:
             if not _expected(what, value, "a str", str).strip():
                 msg = f"{what}={value!r}: expected some text"
                 raise ValueError(msg)
-        memory = Memory() if self._journal is None else Minutes(self._journal, named, task)
+        memory = (
+            Memory()
+            if self._journal is None
+            else Minutes(self._journal, named, task, model=self._model.name, system=self._system)
+        )
         session = self._sandbox.session(tenant=tenant, files=files, task=named, history=memory.history)
         return _Given(task, named, session, memory)
 

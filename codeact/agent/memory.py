@@ -54,18 +54,20 @@ class Memory:
 class Minutes(Memory):
     """What is remembered of a task in a journal: its conversation, whose programs are among the journal's runs.
 
-    The entries are `task` (text), `reply` (text, programs, ending, tokens, kept), `said` (text), `observed` (id, text, ok,
+    The entries are `task` (text, model, system), `reply` (text, programs, ending, tokens, kept), `said` (text), `observed` (id, text, ok,
     run, stays) and `end` (stop, why, answer). `run` is the id of the program's run; `stays` tells whether the session's
     world outlived it.
     """
 
-    def __init__(self, journal: Journal, task: str, text: str) -> None:
+    def __init__(self, journal: Journal, task: str, text: str, *, model: str, system: str) -> None:
         """Read what there is, or begin.
 
         Args:
             journal: where.
             task: the id of the task.
             text: what is to be done.
+            model: the name of who begins it.
+            system: what that one is told before.
 
         Raises:
             ValueError: the journal has another task of that id.
@@ -77,8 +79,8 @@ class Minutes(Memory):
         self._past = deque(entry for entry in entries[1:] if entry.kind != "end")
         self._end = entries[-1].data if entries and entries[-1].kind == "end" else None
         if not entries:
-            self._conversation.append("task", {"text": text})
-        elif entries[0].data != {"text": text}:
+            self._conversation.append("task", {"text": text, "model": model, "system": system})
+        elif entries[0].kind != "task" or _told(entries[0])["text"] != text:
             msg = f"id={task!r}: the journal has another task of that id; give this one an id of its own"
             raise ValueError(msg)
         self._runs = [str(_told(entry)["run"]) for entry in self._past if _stays(entry)]

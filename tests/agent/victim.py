@@ -1,5 +1,7 @@
 """A task that is killed at every one of its steps: `python -m tests.agent.victim DIRECTORY ENGINE`.
 
+There is a step before everything that outlives the process.
+
 Each step has a process of its own, forked from one that has imported all there is to import and started no thread, and a
 directory of its own, named by the number of the step. The last one is of the process that nobody killed.
 """
@@ -78,7 +80,6 @@ def work(directory: Path, engine: str, step: Step) -> AgentResult:
         number = sum(isinstance(message, Reply) for message in request.messages)
         step()
         note(directory, "asked", number)
-        step()
         script = [
             Program("charges = tools.get_charges('c1')\ncharges", "Let me see."),
             Program("charges.twice"),
@@ -113,9 +114,7 @@ def be_killed(place: Path, engine: str, target: int) -> None:
 
     def stepping(self: Conversation, kind: str, data: object) -> Entry:
         step()
-        entry = append(self, kind, data)
-        step()
-        return entry
+        return append(self, kind, data)
 
     Conversation.append = stepping
     work(place, engine, step)

@@ -14,6 +14,7 @@ from codeact import (
     Budget,
     Call,
     Error,
+    Journal,
     Limits,
     Policy,
     Proposal,
@@ -35,6 +36,7 @@ from codeact.audit import Event
 from codeact.audit.files import JsonLines
 from codeact.egress import Allow
 from codeact.messages import Asked, ModelError, Observed, Reply, Said, Tokens
+from codeact.outbox import Entry, Outbox
 from codeact.testing.models import FunctionModel, Program, ScriptedModel
 
 
@@ -126,12 +128,17 @@ Agent(
 )
 Agent("claude", sandbox)  # type: ignore[arg-type]
 Budget(3)  # type: ignore[call-arg]
+with Outbox(":memory:") as outbox, Journal() as journal:
+    Agent(model, Sandbox(journal=journal), outbox=outbox, journal=journal)
+Agent(model, sandbox, outbox=3)  # type: ignore[arg-type]
 worked = agent.run("?", id="t-1", files={"a.txt": b""}, tenant="acme")
 assert_type(worked, AgentResult)
 assert_type(worked.answer, str | None)
 assert_type(worked.results, tuple[Result, ...])
 assert_type(worked.messages, tuple[Said | Reply | Observed, ...])
 assert_type(worked.tokens, Tokens)
+assert_type(worked.proposals, tuple[Proposal, ...])
+assert_type(worked.entries, tuple[Entry, ...])
 if worked.stop == "nothing":  # type: ignore[comparison-overlap]
     pass
 
