@@ -194,7 +194,7 @@ def _divergence(was: Result, now: Result, player: Player) -> str | None:
     calls = player.tape.calls
     if player.made < len(calls):
         missed = calls[player.made]
-        return f"at call {player.made + 1} it ends where a call of {missed.name} was recorded{_line(missed.line)}"
+        return f"at call {player.made + 1} it ends where a call of {missed.name} was recorded{_line(missed.line)}: it {_ended(now)}"
     if was.error != now.error:
         return f"it {_ended(now)}, and had {_ended(was)}"
     if encode(was.value, DEEPEST) != encode(now.value, DEEPEST):

@@ -156,8 +156,9 @@ def _run(worlds: Worlds, channel: Channel, body: bytes) -> None:
         _send(channel, frames.TRAP, frames.CAUSE.pack(spent, frames.REASONS.index(trap.reason)), detail)
         worlds.drop(number)
         return
+    spent = world.fuel  # to ask for the memory takes some, which is not the program's
     bytes_now = world.memory
-    _send(channel, frames.DONE, frames.END.pack(world.fuel, -1 if bytes_now is None else bytes_now), answer.encode())
+    _send(channel, frames.DONE, frames.END.pack(spent, -1 if bytes_now is None else bytes_now), answer.encode())
     if last:
         worlds.drop(number)
 
