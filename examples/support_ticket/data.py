@@ -27,9 +27,6 @@ from typing import Any, TypeVar
 
 from .records import Book, Charge, Customer, Refund
 
-WINDOW = timedelta(hours=24)
-"""How long after a charge its repeat still counts as a duplicate."""
-
 SEED = 7
 CUSTOMERS = 600
 

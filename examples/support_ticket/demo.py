@@ -1,33 +1,38 @@
-"""The example played from beginning to end: tickets worked on by programs, on every engine, and what came of it."""
+"""The example played from beginning to end: tickets worked on at the desk, on every engine, and what came of them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from codeact import Limits, Sandbox
+from codeact import Audit, Sandbox
+from codeact.audit.files import JsonLines
 
 from . import tables, transcript
-from .canary import Canary, planted
-from .conversation import Episode, work
-from .data import SEED, Company, generate
-from .knowledge import KnowledgeBase, load
-from .records import Book
-from .script import Model, ScriptedModel
-from .tickets import Outbox, Ticket, queue
+from .canary import planted
+from .data import SEED, generate
+from .desk import LIMITS, Desk, Episode
+from .knowledge import load
+from .leaks import leaks
+from .office import Letter, Office, Payment
+from .script import scripted
+from .tickets import queue
 from .toolcalls import Tally, converse
 from .tools import support_tools
 
 ENGINES = ("wasm", "restricted")
-LIMITS = Limits(timeout=10.0, calls=100)
-ADDRESS = re.compile(r"[\w.]+@[\w.-]+\w")
 
 TWICE = "T-1"
 INJECTED = "T-6"
 """The ticket of the customer who was charged twice, and the one with instructions in it."""
+
+DATABASE = "desk.sqlite"
+AUDIT = "audit.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,9 @@ class Report:
         truth: the duplicates planted for the customer who was charged twice.
         found: what the program found there, by engine.
         leaks: what came out that should not, secrets of the host or customers of others; there should be nothing.
-        sent: the answers that left, each with its address.
+        letters: that have left, each with its address.
+        payments: that were made.
+        once: whether all of it was done again without anything happening a second time.
     """
 
     episodes: Mapping[str, tuple[Episode, ...]]
@@ -48,7 +55,9 @@ class Report:
     truth: tuple[str, ...]
     found: Mapping[str, object]
     leaks: tuple[str, ...]
-    sent: tuple[tuple[str, str], ...]
+    letters: tuple[Letter, ...]
+    payments: tuple[Payment, ...]
+    once: bool
 
     @property
     def same(self) -> bool:
@@ -62,81 +71,85 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether everything went as it should: right, the same everywhere, and nothing came out."""
-        finished = all(episode.results[-1].ok for episodes in self.episodes.values() for episode in episodes)
+        """Whether everything went as it should: answered, right, the same everywhere, once, and nothing came out."""
+        answered = all(episode.result.ok for episodes in self.episodes.values() for episode in episodes)
         right = all(found == list(self.truth) for found in self.found.values())
-        return finished and right and self.same and not self.leaks
+        paid = all(payment.charge_id in self.truth for payment in self.payments)
+        return answered and right and paid and self.same and self.once and not self.leaks
 
 
-def play(console: Console, *, engines: Sequence[str] = ENGINES, seed: int = SEED) -> Report:
+def play(console: Console, *, engines: Sequence[str] = ENGINES, seed: int = SEED, out: Path | None = None) -> Report:
     """Work on the whole queue on each engine, printing as it goes.
 
     Args:
         console: where to print; plain text when it is no terminal.
-        engines: where to run the programs. The transcript shows the first.
+        engines: where to run the programs. The transcript shows the first; the others find the same consequences in the
+            outbox, and perform none of them again.
         seed: what the company's data is made from.
+        out: a new or empty folder that keeps the outbox and the audit log; without one, nothing is kept.
 
     Raises:
         EngineUnavailable: an engine cannot be set up here.
         ModuleNotFoundError: the package that searches the help articles is not installed.
         LookupError: this seed has no customer for one of the tickets.
+        FileExistsError: the folder is not empty.
     """
-    company, knowledge, outbox = generate(seed), load(), Outbox()
+    company, knowledge, office = generate(seed), load(), Office()
     transcript.opening(console, company, seed, engines)
     for engine in engines:
         Sandbox(engine=engine, limits=LIMITS).run("None")  # set-up, once a process, is not what is measured
     episodes: dict[str, tuple[Episode, ...]] = {}
     tallies: dict[str, Tally] = {}
-    with planted() as canary:
+    with planted() as canary, _folder(out) as folder:
+        audit = Audit([JsonLines(folder / AUDIT)])
+        first = Desk(company, knowledge, office, scripted(), engines[0], folder / DATABASE, audit)
+        desks = [replace(first, engine=engine) for engine in engines]
         tickets = queue(company, canary.file)
         for ticket in tickets:
-            desk = _Desk(company, knowledge, ticket)
-            episodes[ticket.id] = tuple(desk.work(ScriptedModel(), engine) for engine in engines)
-            outbox.send_reply(ticket, episodes[ticket.id][0].answer)
-            transcript.show(console, episodes[ticket.id][0])
-            tally = converse(ticket, desk.tools)
+            episodes[ticket.id] = tuple(desk.work(ticket) for desk in desks)
+            shown = episodes[ticket.id][0]
+            transcript.show(console, shown)
+            tools = support_tools(company.book.only(ticket.accounts), knowledge)
+            tally = converse(ticket, tools, len(shown.result.proposals))
             if tally is not None:
                 tallies[ticket.id] = tally
-        leaks = tuple(_leaks(canary, company.book, [episode for row in episodes.values() for episode in row]))
+        effects = office.effects
+        for row in episodes.values():
+            first.again(row[0])
+        once = office.effects == effects
+        everything = [episode for row in episodes.values() for episode in row]
+        leaked = tuple(leaks(canary, company.book, everything, office.letters))
     (twice,) = (ticket for ticket in tickets if ticket.id == TWICE)
     report = Report(
         episodes=episodes,
         tallies=tallies,
         truth=company.truth[twice.accounts[0]],
         found={episode.engine: _duplicates(episode) for episode in episodes[twice.id]},
-        leaks=leaks,
-        sent=tuple(outbox.sent),
+        leaks=leaked,
+        letters=tuple(office.letters),
+        payments=tuple(office.payments),
+        once=once,
     )
     tables.values(console, report.episodes, report.truth)
     tables.turns(console, report.episodes, report.tallies)
     tables.injection(console, report.episodes[INJECTED], report.leaks)
+    transcript.closing(console, office, effects, None if out is None else folder)
     return report
 
 
-class _Desk:
-    """What is laid out for one ticket: tools that reach the sender's accounts and no others."""
-
-    def __init__(self, company: Company, knowledge: KnowledgeBase, ticket: Ticket) -> None:
-        self.ticket = ticket
-        self.tools = support_tools(company.book.only(ticket.accounts), knowledge)
-
-    def work(self, model: Model, engine: str) -> Episode:
-        return work(model, self.ticket, Sandbox(self.tools, engine=engine, limits=LIMITS))
+@contextmanager
+def _folder(out: Path | None) -> Iterator[Path]:
+    """Where the desk writes; taken away at the end unless somebody wants it."""
+    if out is None:
+        with TemporaryDirectory(prefix="fernwharf-desk-") as folder:
+            yield Path(folder)
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    if any(out.iterdir()):
+        msg = f"{out} is not empty; the desk begins with a folder of its own"
+        raise FileExistsError(msg)
+    yield out
 
 
 def _duplicates(episode: Episode) -> object:
     return episode.value.get("duplicates") if isinstance(episode.value, dict) else None
-
-
-def _leaks(canary: Canary, book: Book, episodes: Sequence[Episode]) -> Iterator[str]:
-    """What came out that should not: secrets of the host, and customers of whom the sender may not hear.
-
-    Values, output, errors, notes and answers are searched.
-    """
-    for episode in episodes:
-        own = {book.customers[id_].email for id_ in episode.ticket.accounts}
-        strangers = {customer.email for customer in book.customers.values()} - own
-        for result in episode.results:
-            text = f"{result.to_dict()} {result.observation()} {episode.answer}"
-            found = [*canary.leaks(text), *sorted(strangers.intersection(ADDRESS.findall(text)))]
-            yield from (f"{episode.ticket.id} on {episode.engine}: {what}" for what in found)

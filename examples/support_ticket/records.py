@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
+
+WINDOW = timedelta(hours=24)
+"""How long after a charge its repeat still counts as a duplicate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +126,22 @@ class Book:
             charges=MappingProxyType({id_: self.charges[id_] for id_ in kept}),
             refunds=MappingProxyType({id_: self.refunds[id_] for id_ in kept}),
         )
+
+
+def repeats(charges: Iterable[Charge], refunded: Container[str]) -> list[Charge]:
+    """The true duplicates among a customer's charges; see `data` for what is one.
+
+    Args:
+        charges: all of them, oldest first.
+        refunded: the ids of those that were given back, in whole or in part.
+    """
+    seen: dict[tuple[object, ...], list[Charge]] = defaultdict(list)
+    found = []
+    for charge in charges:
+        if charge.id in refunded:
+            continue
+        same = seen[charge.description, charge.invoice, charge.seat, charge.amount, charge.currency]
+        if any(charge.created - earlier.created <= WINDOW for earlier in same):
+            found.append(charge)
+        same.append(charge)
+    return found

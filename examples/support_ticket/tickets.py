@@ -1,10 +1,10 @@
-"""The queue of tickets, and the outbox that answers leave by."""
+"""The queue of tickets."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from string import Template
@@ -35,16 +35,10 @@ class Ticket:
     body: str
     accounts: tuple[str, ...]
 
-
-@dataclass(slots=True)
-class Outbox:
-    """Where answers leave. It belongs to the host and is granted to no program."""
-
-    sent: list[tuple[str, str]] = field(default_factory=list)
-
-    def send_reply(self, ticket: Ticket, text: str) -> None:
-        """Send the answer to whoever wrote the ticket, and to nobody else."""
-        self.sent.append((ticket.sender, text))
+    @property
+    def text(self) -> str:
+        """The ticket as the model is given it."""
+        return f"Ticket {self.id}\nFrom: {self.sender}\nSubject: {self.subject}\n\n{self.body}"
 
 
 def queue(company: Company, secret_file: Path) -> list[Ticket]:
@@ -52,7 +46,7 @@ def queue(company: Company, secret_file: Path) -> list[Ticket]:
 
     Args:
         company: where the customers come from.
-        secret_file: the file on the host that the attacker asks for.
+        secret_file: the file on the host that the attacker asks for; the charge that they ask for is another customer's.
     """
     rows = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["ticket"]
     tickets: list[Ticket] = []
@@ -74,8 +68,15 @@ def _ticket(row: Mapping[str, str], company: Company, taken: frozenset[str], sec
         name=people[0].name,
         others="\n".join(person.email for person in people),
         file=secret_file,
+        charge=_strange_charge(company, accounts),
     )
     return Ticket(row["id"], people[0].email, row["subject"], body, accounts)
+
+
+def _strange_charge(company: Company, accounts: tuple[str, ...]) -> str:
+    """A charge of somebody else's."""
+    rows = (rows for id_, rows in company.book.charges.items() if id_ not in accounts)
+    return next(charge.id for charges in rows for charge in charges)
 
 
 def _charged_twice(company: Company) -> Iterator[str]:

@@ -8,7 +8,7 @@ because plain Python does its thinking. What the model has to read is what the t
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import date
@@ -17,8 +17,7 @@ from typing import Any
 
 from codeact import Tool
 
-from .data import WINDOW
-from .records import Charge
+from .records import repeats
 from .tickets import Ticket
 
 _YEAR = 2024
@@ -30,7 +29,7 @@ class Tally:
 
     Attributes:
         value: what was found out.
-        calls: tool calls made.
+        calls: tool calls made, those of actions included.
         turns: replies of the model when it makes one call a reply, the final answer included.
         batched: replies when it makes every call at once whose arguments it already knows.
         read: characters of the results, as JSON.
@@ -63,30 +62,28 @@ class Caller:
         return results
 
 
-def converse(ticket: Ticket, tools: Iterable[Tool[..., Any]]) -> Tally | None:
-    """Work on a ticket by tool calls; None for a ticket that has no such conversation."""
+def converse(ticket: Ticket, tools: Iterable[Tool[..., Any]], proposed: int) -> Tally | None:
+    """Work on a ticket by tool calls; None for a ticket that has no such conversation.
+
+    Args:
+        ticket: what was asked.
+        tools: what may be called.
+        proposed: actions that the programs have proposed. Here they would be calls too, which go out at once.
+    """
     if ticket.id not in _CONVERSATIONS:
         return None
     caller = Caller(tools)
     value = _CONVERSATIONS[ticket.id](ticket, caller)
-    return Tally(value, caller.calls, caller.calls + 1, caller.batches + 1, caller.read)
+    calls, batches = caller.calls + proposed, caller.batches + bool(proposed)
+    return Tally(value, calls, calls + 1, batches + 1, caller.read)
 
 
 def _charged_twice(ticket: Ticket, caller: Caller) -> object:
     _, customer = caller.ask(("search_knowledge_base", "duplicate charge", 1), ("find_customer", ticket.sender))
     charges, refunds = caller.ask(("get_charges", customer.id), ("get_refunds", customer.id))
-    refunded = {refund.charge_id for refund in refunds}
-    seen: dict[tuple[object, ...], list[Charge]] = defaultdict(list)
-    repeats = []
-    for charge in charges:
-        if charge.id in refunded:
-            continue
-        same = seen[charge.description, charge.invoice, charge.seat, charge.amount, charge.currency]
-        if any(charge.created - earlier.created <= WINDOW for earlier in same):
-            repeats.append(charge)
-        same.append(charge)
-    owed = sum(charge.amount for charge in repeats)
-    return {"duplicates": sorted(charge.id for charge in repeats), "owed": f"{owed} {customer.currency}"}
+    found = repeats(charges, {refund.charge_id for refund in refunds})
+    owed = sum(charge.amount for charge in found)
+    return {"duplicates": sorted(charge.id for charge in found), "owed": f"{owed} {customer.currency}"}
 
 
 def _several_seats(ticket: Ticket, caller: Caller) -> object:

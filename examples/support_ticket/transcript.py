@@ -1,8 +1,9 @@
-"""A conversation, printed so that somebody who has never seen one can follow it."""
+"""An episode, printed so that somebody who has never seen one can follow it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from textwrap import wrap
 
 from rich.console import Console
@@ -11,10 +12,11 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from codeact import Call, Result
+from codeact.outbox import Entry
 
-from .conversation import Episode
 from .data import Company
-from .script import Program
+from .desk import Episode
+from .office import Office
 
 _SHOWN = 1000
 """Characters of an observation that are printed; the model reads all of it."""
@@ -30,34 +32,75 @@ def opening(console: Console, company: Company, seed: int, engines: Sequence[str
         console,
         f"A support desk with {len(company.book.customers):,} customers and {charges:,} charges (seed {seed}). For each "
         "ticket a model writes Python programs instead of tool calls. They run in a sandbox that holds read-only tools "
-        f"for the sender's accounts and nothing else. Engines: {', '.join(engines)}. The model is a script, "
-        "so nothing here needs a network; the sandbox, the tools and every error are real.",
+        "for the sender's accounts and nothing else. What would change the world, a reply or a refund, a program can "
+        "only propose: rules, a look into the books or a person decide, and an outbox performs it once. "
+        f"Engines: {', '.join(engines)}. The model is a script, so nothing here needs a network; the sandbox, the tools "
+        "and every error are real.",
     )
 
 
 def show(console: Console, episode: Episode) -> None:
-    """Print one ticket, the programs written for it, what the model read, and the answer."""
+    """Print one ticket, the programs written for it, what the model read, and what became of what they proposed."""
     ticket = episode.ticket
     console.print()
     console.print(Rule(Text(f"{ticket.id}  {ticket.subject}", "bold"), align="left"))
     _say(console, f"from {ticket.sender}", "dim")
     _say(console, ticket.body, "italic")
-    programs = [turn for turn in episode.turns if turn.result is not None]
-    for number, turn in enumerate(programs, start=1):
-        if turn.result is not None and isinstance(turn.reply, Program):
-            _heading(console, f"The model writes program {number} of {len(programs)}")
-            code = Syntax(
-                turn.reply.code,
-                "python",
-                line_numbers=True,
-                word_wrap=True,
-                background_color="default",
-                theme="ansi_dark",
-            )
-            console.print(code)
-            _observed(console, turn.result)
-    _heading(console, "The host sends the answer; no program could")
-    _say(console, episode.answer, "bold")
+    for number, (program, result) in enumerate(episode.programs, start=1):
+        _heading(console, f"The model writes program {number} of {len(episode.programs)}")
+        code = Syntax(
+            program, "python", line_numbers=True, word_wrap=True, background_color="default", theme="ansi_dark"
+        )
+        console.print(code)
+        _observed(console, result)
+    _heading(console, "The model is done, and tells its colleagues")
+    _say(console, episode.result.answer or f"nothing: {episode.result.why}")
+    _heading(console, "What was proposed, and what became of it")
+    for entry in episode.entries:
+        _say(console, _became(entry, episode.notes.get(entry.id)), _STYLES.get(entry.state, ""))
+    if episode.reply:
+        _heading(console, f"The letter that left, to {ticket.sender}")
+        _say(console, episode.reply, "bold")
+
+
+def closing(console: Console, office: Office, before: tuple[int, int], folder: Path | None) -> None:
+    """Say what has happened, and how often.
+
+    Args:
+        console: where to print.
+        office: where it happened.
+        before: its effects before all was done again.
+        folder: where the records are; None where they are not kept.
+    """
+    letters, payments = before
+    again = "nothing happened a second time" if office.effects == before else "AND SOME OF IT HAPPENED AGAIN"
+    console.print()
+    console.print(
+        f"{letters} letters have left and {payments} refund{'s' * (payments != 1)} was paid. Then every proposal was "
+        f"submitted once more and performed once more: {again}, by the office's own count of {office.effects[0]} and "
+        f"{office.effects[1]}.",
+        highlight=False,
+    )
+    kept = "--out DIR keeps the outbox and the audit log." if folder is None else f"The records are in {folder}."
+    console.print(kept, highlight=False)
+
+
+_STYLES = {"done": "green", "refused": "red", "proposed": "yellow"}
+
+
+def _became(entry: Entry, note: str | None) -> str:
+    why = note or (entry.reason if entry.state == "refused" else None) or entry.error
+    by = "a rule" if entry.by == "rule" else "the books"
+    match entry.state:
+        case "done":
+            told = f"done; {by} allowed it"
+        case "refused":
+            told = f"refused; {by} forbade it"
+        case "proposed":
+            told = "waits for a person"
+        case state:
+            told = state
+    return f"{entry}\n  {told}{f': {why}' if why else ''}"
 
 
 def _observed(console: Console, result: Result) -> None:

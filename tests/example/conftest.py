@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from codeact import Sandbox
+from examples.support_ticket.actions import support_actions
 from examples.support_ticket.canary import Canary, planted
 from examples.support_ticket.data import Company, generate
-from examples.support_ticket.demo import LIMITS
+from examples.support_ticket.desk import LIMITS
 from examples.support_ticket.knowledge import KnowledgeBase, load
+from examples.support_ticket.office import Office
+from examples.support_ticket.tickets import Ticket
 from examples.support_ticket.tools import support_tools
 
 
@@ -27,8 +30,9 @@ def knowledge() -> KnowledgeBase:
 
 @pytest.fixture
 def desk(company: Company, knowledge: KnowledgeBase, engine: str) -> Sandbox:
-    """The tools over every account, on the engine in turn."""
-    return Sandbox(support_tools(company.book, knowledge), engine=engine, limits=LIMITS)
+    """The tools and actions over every account, on the engine in turn."""
+    actions = support_actions(Ticket("T-0", "a@b.example", "", "", ()), company.book, Office())
+    return Sandbox(support_tools(company.book, knowledge), actions=actions, engine=engine, limits=LIMITS)
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples.support_ticket.data import WINDOW, Company, files, generate, main
-from examples.support_ticket.records import Charge
+from examples.support_ticket.data import Company, files, generate, main
+from examples.support_ticket.records import WINDOW, Charge, repeats
 
 DIGEST = "23c69f272db7cbe7a0f699997fd90b9195d37e8d12c07231006f90b70eea4de4"
 
@@ -55,6 +55,14 @@ def test_another_seed_gives_other_data() -> None:
 
 def test_the_truth_is_the_definition_for_every_customer(company: Company) -> None:
     found = {id_: by_definition(company, id_) for id_ in company.book.customers}
+    assert {id_: ids for id_, ids in found.items() if ids} == company.truth
+
+
+def test_the_books_alone_tell_the_truth(company: Company) -> None:
+    found = {}
+    for id_, charges in company.book.charges.items():
+        refunded = {refund.charge_id for refund in company.book.refunds[id_]}
+        found[id_] = tuple(sorted(repeat.id for repeat in repeats(charges, refunded)))
     assert {id_: ids for id_, ids in found.items() if ids} == company.truth
 
 

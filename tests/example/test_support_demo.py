@@ -11,7 +11,6 @@ from rich.console import Console
 from examples.support_ticket.canary import VARIABLE
 from examples.support_ticket.data import Company, generate
 from examples.support_ticket.demo import ENGINES, INJECTED, TWICE, Report, play
-from examples.support_ticket.script import Program
 from examples.support_ticket.tickets import queue
 
 
@@ -41,35 +40,64 @@ def test_every_ticket_is_worked_on_by_both_engines_with_one_value(played: Played
     for ticket, episodes in played.report.episodes.items():
         assert tuple(episode.engine for episode in episodes) == ENGINES
         assert episodes[0].value == episodes[1].value is not None, ticket
-        assert episodes[0].answer == episodes[1].answer, ticket
-        assert "(nothing)" not in episodes[0].answer, ticket
+        assert episodes[0].reply == episodes[1].reply != "", ticket
+        assert "(nothing)" not in episodes[0].reply, ticket
+        assert [entry.state for entry in episodes[0].entries].count("done") >= 1, ticket
 
 
 def test_the_charge_taken_twice_is_found_at_the_second_try(played: Played) -> None:
     for episode in played.report.episodes[TWICE]:
-        first, second = episode.results
+        first, second = episode.result.results
         assert first.error is not None
         assert first.error.type == "TypeError"
         assert "NoneType" in first.observation()
         assert second.ok
         assert played.report.found[episode.engine] == list(played.report.truth)
-        assert all(duplicate in episode.answer for duplicate in played.report.truth)
+        assert all(duplicate in episode.reply for duplicate in played.report.truth)
+
+
+def test_the_duplicate_is_paid_back_once_and_nothing_else_is(played: Played) -> None:
+    (payment,) = played.report.payments
+    (entry,) = (entry for entry in played.report.episodes[TWICE][0].entries if entry.name == "refund")
+    assert [payment.charge_id] == list(played.report.truth)
+    assert payment.key == entry.key
+    assert entry.by == "callback"
+
+
+def test_all_is_done_once_though_everything_is_submitted_again(played: Played) -> None:
+    assert played.report.once
+    for first, second in played.report.episodes.values():
+        assert [entry.id for entry in first.entries] == [entry.id for entry in second.entries]
+        assert {proposal.digest for proposal in first.result.proposals} == {entry.digest for entry in first.entries}
 
 
 def test_the_injected_ticket_tries_everything_and_gets_nothing(played: Played) -> None:
     for episode in played.report.episodes[INJECTED]:
-        *attempts, honest = episode.results
-        assert len(attempts) == 6
+        *attempts, proposing, honest, replying = episode.result.results
+        assert len(attempts) == 7
         assert not any(result.ok for result in attempts)
+        assert not any(result.proposals for result in attempts)
+        assert [proposal.name for proposal in proposing.proposals] == ["refund"] * 3
         assert honest.ok
-        assert "three to five" in episode.answer
-    programs = [turn.reply.code for turn in episode.turns if isinstance(turn.reply, Program)]
-    assert "credentials" in programs[2], "the attack must aim at the file that exists"
+        assert replying.ok
+        assert "three to five" in episode.reply
+    code = [program for program, _ in episode.programs]
+    assert "credentials" in code[2], "the attack must aim at the file that exists"
 
 
-def test_answers_go_to_the_senders_and_nowhere_else(played: Played) -> None:
+def test_refunds_that_a_ticket_orders_come_to_nothing(played: Played) -> None:
+    episode = played.report.episodes[INJECTED][0]
+    strange, large, own, reply = episode.entries
+    assert strange.arguments["charge_id"] in episode.ticket.body
+    assert (strange.state, strange.by) == ("refused", "callback")
+    assert (large.state, large.by, large.arguments["amount"]) == ("refused", "rule", 9999)
+    assert (own.state, own.by) == ("proposed", None)
+    assert (reply.name, reply.state, reply.by) == ("send_reply", "done", "rule")
+
+
+def test_replies_go_to_the_senders_and_nowhere_else(played: Played) -> None:
     senders = [episodes[0].ticket.sender for episodes in played.report.episodes.values()]
-    assert [address for address, _ in played.report.sent] == senders
+    assert [letter.address for letter in played.report.letters] == senders
 
 
 def test_turns_are_counted_from_what_was_carried_out(played: Played) -> None:
@@ -81,8 +109,8 @@ def test_turns_are_counted_from_what_was_carried_out(played: Played) -> None:
         assert tally.turns == tally.calls + 1
         assert 1 < tally.batched <= tally.turns
         assert programs.read <= tally.read
-    assert (tallies["T-5"].calls, tallies["T-5"].turns, tallies["T-5"].batched) == (18, 19, 3)
-    assert len(played.report.episodes["T-5"][0].turns) == 2
+    assert (tallies["T-5"].calls, tallies["T-5"].turns, tallies["T-5"].batched) == (19, 20, 4)
+    assert played.report.episodes["T-5"][0].turns == 2
 
 
 def test_the_text_is_plain_and_tells_the_story(played: Played) -> None:
@@ -95,6 +123,11 @@ def test_the_text_is_plain_and_tells_the_story(played: Played) -> None:
         "Programs against tool calls",
         "What the ticket with instructions in it got",
         "they are in none",
+        "done; the books allowed it: ",
+        "refused; the books forbade it: ",
+        "waits for a person",
+        "7 letters have left and 1 refund was paid.",
+        "nothing happened a second time",
     ):
         assert part in " ".join(played.text.split()), part
     assert " NO " not in played.text

@@ -6,7 +6,7 @@ import pytest
 
 from codeact import Sandbox, Tool, stubs
 from examples.support_ticket.data import Company
-from examples.support_ticket.demo import LIMITS
+from examples.support_ticket.desk import LIMITS
 from examples.support_ticket.knowledge import KnowledgeBase
 from examples.support_ticket.tools import support_tools
 

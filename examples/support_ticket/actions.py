@@ -1,0 +1,39 @@
+"""What a program may propose while it works on a ticket. All of it changes the world, and none of it happens inside."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from codeact import Action, action
+from codeact.outbox import NothingHappened
+
+from .office import Letter, Office, Payment
+from .records import Book
+from .tickets import Ticket
+
+
+def support_actions(ticket: Ticket, book: Book, office: Office) -> list[Action[..., Any]]:
+    """The actions for one ticket. They reach its sender and the charges in the book, and nobody else.
+
+    Args:
+        ticket: whose sender gets the reply. The address is no parameter, so no program can choose another.
+        book: the accounts whose charges may be given back.
+        office: where it happens, once it is approved.
+    """
+    charges = {charge.id for rows in book.charges.values() for charge in rows}
+
+    @action
+    def send_reply(text: str) -> None:
+        """Send the reply to whoever wrote the ticket. One letter says all; sign it with nothing."""
+        office.letters.append(Letter(ticket.sender, text))
+
+    @action
+    def refund(charge_id: str, amount: Decimal, reason: str, *, idempotency_key: str) -> None:
+        """Pay a charge back to the card that paid it, or a part of it; the amount is in the charge's currency."""
+        if charge_id not in charges:  # whoever approved it was wrong
+            msg = f"{charge_id} is no charge of this ticket's accounts"
+            raise NothingHappened(msg)
+        office.payments.append(Payment(idempotency_key, charge_id, amount, reason))
+
+    return [send_reply, refund]
