@@ -14,18 +14,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from inspect import isroutine
 from types import MappingProxyType
 from typing import Annotated, Any, Protocol, cast
+from uuid import UUID
 
 from annotated_types import Ge, Gt, Interval, Le, Len, Lt, MaxLen, MinLen, MultipleOf, Predicate
 from pydantic import StringConstraints, TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from codeact.actions import Actions
-from codeact.values import Uncrossable, from_host
 
 _MEASURES = (Ge, Gt, Interval, Le, Len, Lt, MaxLen, MinLen, MultipleOf, Predicate, StringConstraints)
 """Constraints that hold or fail by themselves. Others would be ignored where they stand alone, and hold for all."""
+
+_PLAIN = (type(None), bool, int, float, str, bytes, Decimal, Fraction, date, datetime, time, timedelta, UUID)
+"""Types of values that an argument may have to be equal to."""
 
 Condition = Callable[[object], bool]
 
@@ -201,8 +208,8 @@ def first(
 def _conditions(rule: Rule) -> Mapping[str, Condition]:
     try:
         return {name: _condition(wanted) for name, wanted in rule.where.items()}
-    except PydanticUserError as error:
-        msg = f"{rule}: a condition is none: {error.message.partition(chr(10))[0]}"
+    except (PydanticUserError, AttributeError) as error:  # the latter where something resembles a type
+        msg = f"{rule}: a condition is none: {str(error).partition(chr(10))[0]}"
         raise TypeError(msg) from error
 
 
@@ -211,12 +218,13 @@ def _condition(wanted: object) -> Condition:
         measure: TypeAdapter[Any] = TypeAdapter(Annotated[Any, wanted])
         # To Python, True is a number: a bound would hold for it.
         return lambda value: (type(value) is not bool or isinstance(wanted, Predicate)) and _holds(measure, value)
-    try:
-        plain = from_host(wanted, depth=16, size=1_000_000)
-    except Uncrossable:
-        kind: TypeAdapter[Any] = TypeAdapter(cast("Any", wanted))
-        return lambda value: _holds(kind, value)
-    return lambda value: type(value) is type(plain) and value == plain
+    if type(wanted) in _PLAIN:
+        return lambda value: type(value) is type(wanted) and value == wanted
+    if isroutine(wanted):
+        msg = f"{wanted!r} is a function; write Predicate(…) around it"
+        raise PydanticUserError(msg, code=None)
+    kind: TypeAdapter[Any] = TypeAdapter(cast("Any", wanted))
+    return lambda value: _holds(kind, value)
 
 
 def _holds(adapter: TypeAdapter[Any], value: object) -> bool:
