@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from codeact.files import File
     from codeact.journal import Journal
     from codeact.limits import Limits
+    from codeact.outbox import Allow, NothingHappened, Outbox, Refuse
     from codeact.policy import Policy
     from codeact.proposals import Proposal
     from codeact.replay import Replayed, ReplayError
@@ -28,6 +29,7 @@ __all__ = [
     "Actions",
     "Agent",
     "AgentResult",
+    "Allow",
     "Audit",
     "Budget",
     "Call",
@@ -37,8 +39,11 @@ __all__ = [
     "File",
     "Journal",
     "Limits",
+    "NothingHappened",
+    "Outbox",
     "Policy",
     "Proposal",
+    "Refuse",
     "ReplayError",
     "Replayed",
     "Result",
@@ -61,6 +66,7 @@ _HOMES = {
     "Actions": "actions",
     "Agent": "agent",
     "AgentResult": "agent",
+    "Allow": "outbox",
     "Audit": "audit",
     "Budget": "agent",
     "Call": "result",
@@ -70,8 +76,11 @@ _HOMES = {
     "File": "files",
     "Journal": "journal",
     "Limits": "limits",
+    "NothingHappened": "outbox",
+    "Outbox": "outbox",
     "Policy": "policy",
     "Proposal": "proposals",
+    "Refuse": "outbox",
     "ReplayError": "replay",
     "Replayed": "replay",
     "Result": "result",

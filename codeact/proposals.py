@@ -75,7 +75,7 @@ def _canonical(value: object) -> object:
         case list():
             return list(map(_canonical, value))
         case tuple():
-            return tuple(map(_canonical, value))
+            return ("tuple", *map(_canonical, value))  # it is none of the sets above
         case _:
             return value
 

@@ -1,4 +1,4 @@
-"""What happened, as events: for each run, call, session and request that left the sandbox.
+"""What happened, as events: for each run, call, session, request that left the sandbox and step of the outbox.
 
 An audit that has holes proves nothing. So a sink that cannot take an event stops what the event is about: the
 run ends with an error of kind `host`, and a run whose beginning cannot be recorded is not begun.
@@ -29,6 +29,13 @@ EventName = Literal[
     "session_open",
     "session_close",
     "egress",
+    "outbox_proposed",
+    "outbox_approved",
+    "outbox_refused",
+    "outbox_started",
+    "outbox_done",
+    "outbox_failed",
+    "outbox_unknown",
 ]
 """What an event is about."""
 

@@ -33,6 +33,7 @@ from codeact.outbox.performing import Held, call_of, perform, perform_async
 from codeact.outbox.rules import Rule, checked
 from codeact.outbox.store import Store
 from codeact.proposals import Proposal, digest_of
+from codeact.result import Result
 from codeact.tools import Granted
 
 Decision = bool | None
@@ -114,15 +115,15 @@ class Outbox:
 
     # --- what comes in --------------------------------------------------------------------------------------------
 
-    def submit(self, proposals: Iterable[Proposal], task: str | None = None) -> list[Entry]:
+    def submit(self, proposals: Result | Iterable[Proposal], task: str | None = None) -> list[Entry]:
         """Take proposals in, and let the rules and the callback decide.
 
         The same action with the same arguments is one entry in a task, however often it is submitted: what is there
         already is given back as it is, and nothing is decided again.
 
         Args:
-            proposals: what a program has proposed.
-            task: what it is for, such as the number of a ticket.
+            proposals: what a program has proposed, or the result of its run; of a run that failed nothing is taken.
+            task: what it is for, such as the number of a ticket; the run by default, where a result was given.
 
         Returns:
             An entry for each proposal, in their order.
@@ -141,7 +142,7 @@ class Outbox:
             self._heed(entry, self._approve(entry))
         return [self._ledger.one(entry_id) for entry_id in ids]
 
-    async def submit_async(self, proposals: Iterable[Proposal], task: str | None = None) -> list[Entry]:
+    async def submit_async(self, proposals: Result | Iterable[Proposal], task: str | None = None) -> list[Entry]:
         """See `submit`; the callback may be async."""
         ids, undecided = self._take(proposals, task)
         for entry in undecided:
@@ -319,12 +320,17 @@ class Outbox:
         begun = self._ledger.begin(entry, owner, keyed=action.takes_key)
         return begun if begun is None or begun.state != "started" else _Begun(begun, action, call)
 
-    def _take(self, proposals: Iterable[Proposal], task: str | None) -> tuple[list[str], list[Entry]]:
-        if task is None:
+    def _take(self, proposals: Result | Iterable[Proposal], task: str | None) -> tuple[list[str], list[Entry]]:
+        run = None
+        if isinstance(proposals, Result):
+            run = proposals.run or None
+            proposals = proposals.proposals if proposals.ok else ()
+        whose = task if task is not None else run
+        if whose is None:
             msg = "submit(): whose are they? Give the task, such as the number of a ticket: task=…"
             raise ValueError(msg)
-        _check_text("task", task)
-        return self._ledger.take(proposals, task, None, self._rules)
+        _check_text("task", whose)
+        return self._ledger.take(proposals, whose, run, self._rules)
 
     def _heed(self, entry: Entry, decision: object) -> None:
         if decision is None:

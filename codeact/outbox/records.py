@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from codeact.audit import Audit, EventName, Trail
 from codeact.outbox.entries import Entry, State
 from codeact.renderings import jsonable
 from codeact.result import DIGITS
 
-_EVENTS: dict[State, str] = {
+_EVENTS: dict[State, EventName] = {
     "proposed": "outbox_proposed",
     "approved": "outbox_approved",
     "refused": "outbox_refused",
@@ -44,4 +42,4 @@ def emit(audit: Audit | None, entry: Entry) -> None:
     if audit.content:
         data |= {"arguments": jsonable(dict(entry.arguments)), "reason": entry.reason}
         data |= {"result": jsonable(entry.value), "message": entry.error}
-    audit.emit(cast("EventName", _EVENTS[entry.state]), Trail(audit, run=entry.run), data)
+    audit.emit(_EVENTS[entry.state], Trail(audit, run=entry.run), data)

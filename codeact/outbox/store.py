@@ -210,7 +210,8 @@ class Store:
 def _row(entry: Entry) -> dict[str, object]:
     row = {name: getattr(entry, name) for name in _FIELDS}
     return {
-        name: encode(value, DEEPEST) if name in _ENCODED and value is not None else value for name, value in row.items()
+        name: encode(value, DEEPEST + 1) if name in _ENCODED and value is not None else value
+        for name, value in row.items()
     }
 
 

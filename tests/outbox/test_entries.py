@@ -11,6 +11,7 @@ from decimal import Decimal
 import pytest
 from desk import Clock, Open, Till, approved, proposal, refund_of
 
+from codeact import Result, Sandbox
 from codeact.actions import Actions
 from codeact.outbox import Allow, Entry, NothingHappened, Outbox, OutboxError
 from codeact.outbox.entries import MOVES, STATES
@@ -429,6 +430,25 @@ def test_misuse_says_what_was_wrong(outbox: Outbox, call: object, told: str) -> 
     with pytest.raises((TypeError, ValueError), match=re.escape(told)):
         call(outbox)
     assert outbox.entries() == []
+
+
+def test_the_result_of_a_run_is_taken_and_of_one_that_failed_nothing(outbox: Outbox) -> None:
+    result = run("actions.refund('c1', 20)\nactions.refund('c2', 5)")
+    first, second = outbox.submit(result, task="t")
+    assert (first.run, first.arguments, first.line) == (result.run, {"charge_id": "c1", "amount": Decimal(20)}, 1)
+    assert (second.seq, second.line) == (2, 2)
+    failed = run("actions.refund('c3', 20)\n1 / 0")
+    assert (len(failed.proposals), outbox.submit(failed, task="t")) == (1, [])
+    assert outbox.submit(run("actions.refund('c1', 20.0)"), task="t") == [first]
+    # Without a task each run is one of its own.
+    alone = run("actions.refund('c1', 20)")
+    assert outbox.submit(alone) == outbox.submit(alone)
+    assert outbox.submit(alone)[0].task == alone.run
+    assert len(outbox.entries()) == 3
+
+
+def run(program: str) -> Result:
+    return Sandbox(actions=Till().actions, engine="restricted").run(program)
 
 
 def test_all_or_none_of_the_proposals_are_taken(outbox: Outbox) -> None:

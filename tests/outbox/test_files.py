@@ -248,12 +248,16 @@ def test_a_forked_child_opens_an_outbox_of_its_own(path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_performer_that_died_is_dead_also_where_its_child_lives_on(path: Path) -> None:
     release, hold = os.pipe()
+    hear, tell = os.pipe()
 
     @action
     def refund(charge_id: str, amount: int) -> None:
         if os.fork() == 0:
             os.close(hold)
+            os.write(tell, b"x")
             os.read(release, 1)  # until the test has seen what it wants to see
+            os._exit(0)
+        os.read(hear, 1)
         os._exit(0)
 
     with Outbox(path, actions=[refund], rules=[Allow("refund")]) as outbox:
@@ -265,8 +269,8 @@ def test_a_performer_that_died_is_dead_also_where_its_child_lives_on(path: Path)
 
         assert _forked(performer) == 0
         assert outbox.get(entry.id).state == "unknown"
-    os.close(hold)
-    os.close(release)
+    for descriptor in (hold, release, hear, tell):
+        os.close(descriptor)
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

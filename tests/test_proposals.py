@@ -1,0 +1,52 @@
+"""The digest of a proposal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from codeact.proposals import digest_of
+
+TEXT = "from codeact.proposals import digest_of; print(digest_of('tag', {ARGUMENTS}))"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "{'labels': {'a', 'b', 'c', 'd', 'e'}}",
+        "{'labels': [frozenset({('a', 1), ('b', 2), ('c', 3)})]}",
+        "{'labels': {frozenset({'a', 'b'}): {'x', 'y', 'z'}}}",
+        "{'labels': {'set': ['b', 'a']}}",
+    ],
+)
+def test_the_digest_is_the_same_in_every_process(arguments: str) -> None:
+    program = TEXT.replace("{ARGUMENTS}", arguments)
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(found) == 1
+
+
+def test_what_is_different_has_another_digest() -> None:
+    values = [
+        {"a", "b"},
+        {"a", "c"},
+        frozenset({"a", "b"}),
+        ("a", "b"),
+        ("b", "a"),
+        ("set", "a", "b"),
+        ["a", "b"],
+        "set",
+    ]
+    assert len({digest_of("tag", {"labels": value}) for value in values}) == len(values)
+    assert digest_of("tag", {"labels": "set"}) != digest_of("tug", {"labels": "set"})
