@@ -17,7 +17,7 @@ from codeact.journal.records import CallRecord, Versions
 from codeact.journal.shapes import made
 from codeact.limits import DEEPEST, Limits
 from codeact.proposals import Proposal
-from codeact.result import Call, Error, Result, Truncation, Usage
+from codeact.result import Call, Error, Result, State, Truncation, Usage
 from codeact.tape import Heard, Said, Spoken, Tape, arguments_of
 from codeact.values import encode
 from wasm_runtime.guest.codec import decode
@@ -100,7 +100,10 @@ def expanded(data: object) -> bytes:
 
 def document(found: object) -> bytes:
     """What JSON can hold, as it is kept."""
-    return compressed(json.dumps(found, separators=(",", ":")).encode())
+    return compressed(_encode(found).encode())
+
+
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 def opened(data: object) -> Any:
@@ -118,7 +121,7 @@ def opened(data: object) -> Any:
 
 def written(record: Setting | Beginning) -> bytes:
     """A record as it is kept."""
-    return document(asdict(record))
+    return document(_row(record) if isinstance(record, Beginning) else asdict(record))
 
 
 def read(kind: type[T], data: object) -> T:
@@ -216,7 +219,7 @@ class _Ending:
     error: Error | None
     stdout: str
     note: str | None
-    calls: tuple[Call, ...]
+    calls: tuple[tuple[int, str, str, State, float, int | None], ...]
     usage: Usage
     files: tuple[tuple[str, FileState, str | None], ...]
     truncated: tuple[Truncation, ...]
@@ -233,7 +236,7 @@ def result_written(result: Result) -> bytes:
         "error": result.error and _row(result.error),
         "stdout": result.stdout,
         "note": result.note,
-        "calls": [_row(call) for call in result.calls],
+        "calls": [(call.seq, call.name, call.digest, call.state, call.duration, call.line) for call in result.calls],
         "usage": _row(result.usage),
         "files": [(file.path, file.state, file.digest) for file in result.files],
         "truncated": [_row(cut) for cut in result.truncated],
@@ -273,7 +276,7 @@ def result_read(data: object, run: str, content: Callable[[str], bytes]) -> Resu
         error=found.error,
         stdout=found.stdout,
         note=found.note,
-        calls=found.calls,
+        calls=tuple(Call(*each) for each in found.calls),
         usage=found.usage,
         files=files,
         truncated=found.truncated,
