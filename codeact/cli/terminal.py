@@ -21,10 +21,10 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that writes plain text where there is no terminal, or NO_COLOR is set."""
+    """A console that writes plain text where there is no terminal, or NO_COLOR is set. Text such as `:x:` stays text."""
     from rich.console import Console  # noqa: PLC0415 - see the package's docstring
 
-    return Console(stderr=stderr, highlight=False)
+    return Console(stderr=stderr, highlight=False, emoji=False)
 
 
 def put(text: str, stream: TextIO) -> None:

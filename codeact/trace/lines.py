@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from codeact.renderings import visible
@@ -34,9 +35,14 @@ def rows_of(trace: Trace) -> Iterator[Row]:
         yield Row(f"… {many(trace.runs_left_out, 'run')} between the first and the last ones left out …", "wary")
     if trace.said_left_out:
         yield Row(f"… {trace.said_left_out:,} of what was said between the first and the last left out …", "wary")
+    known: set[tuple[str, str]] = set()
     for step in trace.steps:
         yield Row("")
-        yield from _run(step) if isinstance(step, RunNode) else _said(step)
+        if isinstance(step, RunNode):
+            yield from _run(step, known)
+            known = set(step.about)
+        else:
+            yield from _said(step)
 
 
 def _tried(what: Tried) -> str:
@@ -64,10 +70,27 @@ def _said(step: Spoken) -> Iterator[Row]:
         yield from _text(2, program.text)
 
 
-def _run(run: RunNode) -> Iterator[Row]:
+def _run(run: RunNode, known: AbstractSet[tuple[str, str]]) -> Iterator[Row]:
+    """A run; what is known of it from the one before is not told again."""
     yield Row(f"program {run.number}: {run.ended} ({day_of(run.began)}, {span_of(run.wall)})", run.tone)
     for name, text in run.about:
-        yield from _block(1, f"{name}: {text}", "faint")
+        if (name, text) not in known:
+            yield from _block(1, f"{name}: {text}", "faint")
+    yield from _program(run)
+    if run.calls_made:
+        yield Row(f"  calls: {ended_in(run.calls_made)}")
+        for call in run.calls:
+            yield from _call(call)
+        if run.calls_left_out:
+            yield Row(f"    … {many(run.calls_left_out, 'more call')} left out …", "wary")
+    for one in run.proposals:
+        yield from _proposal(one)
+    if run.proposals_left_out:
+        yield Row(f"  … {many(run.proposals_left_out, 'more proposal')} left out …", "wary")
+    yield from _ending(run)
+
+
+def _program(run: RunNode) -> Iterator[Row]:
     width = len(str(len(run.program)))
     for line in run.program:
         gap = f" {line.text.gap}" if line.text.left_out else ""
@@ -82,17 +105,6 @@ def _run(run: RunNode) -> Iterator[Row]:
             yield Row(f"  {'':>{width}} ↳ {many(line.more, 'more call')}", "faint")
     if run.lines_left_out:
         yield Row(f"  … {many(run.lines_left_out, 'more line')} …", "wary")
-    if run.calls_made:
-        yield Row(f"  calls: {ended_in(run.calls_made)}")
-        for call in run.calls:
-            yield from _call(call)
-        if run.calls_left_out:
-            yield Row(f"    … {many(run.calls_left_out, 'more call')} left out …", "wary")
-    for one in run.proposals:
-        yield from _proposal(one)
-    if run.proposals_left_out:
-        yield Row(f"  … {many(run.proposals_left_out, 'more proposal')} left out …", "wary")
-    yield from _ending(run)
 
 
 def _call(call: CallNode) -> Iterator[Row]:
@@ -128,8 +140,8 @@ def _ending(run: RunNode) -> Iterator[Row]:
     if run.failure is not None:
         where = "" if run.failure.line is None else f" in line {run.failure.line}"
         yield from _block(1, f"{run.failure.kind}{where}: {run.failure.message.whole}", "bad")
-        for text in run.failure.rest:
-            yield from _text(2, text)
+        for text in (run.failure.where, *run.failure.rest):
+            yield from _text(2, text) if text else ()
     for note in run.notes:
         yield from _block(1, f"note: {note.whole}")
     used = [f"{name} {text}" for name, text in run.costs if " of " in text]

@@ -125,13 +125,17 @@ def _said(step: Spoken, name: str) -> Html:
     notes = _when_said(step)
     title = element("h2", _title(step))
     if step.speaker in {"observation", "other"}:
-        return element("article", _folded(title, _box(step.text, _title(step)), notes), id=name, class_="said")
+        return element(
+            "article", _folded(title, _box(step.text, _title(step), wraps=True), notes), id=name, class_="said"
+        )
     said = [element("p", *_parts(step.text), class_="prose")] if step.text else []
     asked = [
         markup(element("p", f"It asked for {program.why}:", class_="wary"), _box(program.text, "A program"))
         for program in step.not_run
     ]
-    return element("article", title, *said, *asked, notes, id=name, class_=f"said {step.speaker}")
+    return element(
+        "article", title, *said, *asked, notes, id=name, class_="said model" if step.speaker == "model" else "said"
+    )
 
 
 def _when_said(step: Spoken) -> Html:
@@ -168,7 +172,7 @@ def _run(run: RunNode) -> Html:
         output = _box(run.output, "Output")
         parts.append(_folded(_heading("Output"), output, open_=lines <= OPEN))
     if run.value is not None:
-        parts += [_heading("Value"), _box(run.value, "Value")]
+        parts += [_heading("Value"), _box(run.value, "Value", wraps=True)]
     if run.notes:
         parts += [_heading("Notes"), element("ul", *(element("li", *_parts(note)) for note in run.notes))]
     parts.append(_folded(_heading("The run and its limits"), _pairs((*run.about, *run.costs))))
@@ -179,9 +183,9 @@ def _failure(failure: Failure | None) -> Iterator[Html]:
     if failure is None:
         return
     where = "" if failure.line is None else f" in line {failure.line}"
-    told = [element("p", element("b", f"{failure.kind}{where}: "), *_parts(failure.message))]
-    if failure.source:
-        told.append(_box(failure.source, "The failing line"))
+    told = [element("p", element("b", f"{failure.kind}{where}: "), *_parts(failure.message), class_="prose")]
+    if failure.where:
+        told.append(_box(failure.where, "Where it failed"))
     told += [element("p", *_parts(text), class_="prose faint") for text in failure.rest]
     yield element("div", *told, class_="alarm")
 
@@ -231,12 +235,12 @@ def _call(run: RunNode, call: CallNode) -> Html:
     if call.arguments is None:
         told.append(element("p", "Its arguments are not on record."))
     else:
-        told += [element("h4", "Arguments"), _box(call.arguments, "Arguments")]
+        told += [element("h4", "Arguments"), _box(call.arguments, "Arguments", wraps=True)]
     if call.answer is None:
         told.append(element("p", "The program was told nothing."))
     else:
         title = "Answer" if call.answered else "Refused" if call.state == "refused" else "Failed"
-        told += [element("h4", title), _box(call.answer, title)]
+        told += [element("h4", title), _box(call.answer, title, wraps=True)]
     return element("details", head, *told, id=_call_id(run, call), class_="call")
 
 
@@ -285,8 +289,8 @@ def _heading(text: str) -> Html:
     return element("h3", text)
 
 
-def _box(text: Text, name: str) -> Html:
-    return element("pre", *_parts(text), **_scrolls(name))
+def _box(text: Text, name: str, *, wraps: bool = False) -> Html:
+    return element("pre", *_parts(text), class_="wraps" if wraps else None, **_scrolls(name))
 
 
 def _scrolls(name: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ h2 { font-size: 1.15rem; margin: 0 0 .5rem } h3 { font-size: .95rem; margin: 1.2
 p { margin: .4rem 0 }
 code, pre { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; unicode-bidi: isolate; tab-size: 4 }
 pre { margin: .3rem 0; padding: .6rem .8rem; max-height: 30rem; overflow: auto; white-space: pre }
+pre.wraps { white-space: pre-wrap }
 .facts > * + *::before { content: "·"; color: var(--faint); margin: 0 .5rem; font-weight: 400 }
 .prose { white-space: pre-wrap; unicode-bidi: plaintext }
 .mark { font-weight: 600 } .mark.faint { font-weight: 400 }

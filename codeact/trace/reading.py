@@ -6,12 +6,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from codeact import excerpts
 from codeact.engines import Answer
 from codeact.journal import CallRecord, RunRecord
-from codeact.limits import Limits
+from codeact.limits import FUEL
 from codeact.outbox import Entry
 from codeact.proposals import Proposal
 from codeact.result import Error, Result
@@ -56,7 +56,7 @@ def run_node(record: RunRecord, number: int, bounds: Bounds, fates: Fates) -> Ru
         value=cut(written(result.value), bounds.value) if result is not None and result.ok else None,
         failure=_failure(result.error, bounds) if result is not None and result.error is not None else None,
         notes=tuple(cut(note, bounds.value) for note in _notes(result)) if result is not None else (),
-        costs=tuple(_costs(result, record.limits)),
+        costs=tuple(_costs(record)),
     )
 
 
@@ -181,12 +181,13 @@ def _fate(entry: Entry, bounds: Bounds) -> Fate:
 
 
 def _failure(error: Error, bounds: Bounds) -> Failure:
-    rest = (error.cause, error.traceback, error.hint and f"hint: {error.hint}")
+    where = error.traceback or error.source_line
+    rest = (error.cause, error.hint and f"hint: {error.hint}")
     return Failure(
         kind=error.kind,
         message=cut(f"{error.type}: {error.message}" if error.message else error.type, bounds.value),
         line=error.line,
-        source=None if error.source_line is None else cut(error.source_line, bounds.line),
+        where=cut(where, bounds.value) if where else None,
         rest=tuple(cut(text, bounds.value) for text in rest if text),
     )
 
@@ -237,8 +238,11 @@ def _notes(result: Result) -> Iterator[str]:
         yield f"cut: {one.what} stopped after {one.kept:,} characters; at least {one.left_out:,} more left out"
 
 
-def _costs(result: Result | None, limits: Limits) -> Iterator[tuple[str, str]]:
+def _costs(record: RunRecord) -> Iterator[tuple[str, str]]:
     """What was used of each limit, and what there is of the others."""
+    result, limits = record.result, record.limits
+    if limits.fuel is None:
+        limits = replace(limits, fuel=FUEL.get(record.head.engine))
     used: dict[str, float | None] = {}
     if result is not None:
         usage = result.usage
@@ -254,7 +258,7 @@ def _costs(result: Result | None, limits: Limits) -> Iterator[tuple[str, str]]:
 def _limit(most: float | tuple[str, ...] | None) -> str:
     match most:
         case None:
-            return "the default"
+            return "not set"
         case float():
             return span_of(most)
         case int():

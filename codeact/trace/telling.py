@@ -37,38 +37,37 @@ def trace_of(journal: Journal, wanted: str, knows: Knows = lambda _task: ()) -> 
 
     Args:
         journal: where it is on record.
-        wanted: a task, or the id of a run; of both as much of the beginning as no other has. A task of exactly that name
-            goes before runs, and runs before tasks that begin so.
+        wanted: a task, or the id of a run; or as much of its beginning as no other task or run has.
         knows: gives what an outbox knows of a task; without it, nothing is known of what became of proposals.
 
     Raises:
         LookupError: there is no such task or run, or more than one.
         JournalError: it cannot be read.
     """
-    tasks = sorted(record.task for record in journal.tasks())
+    tasks = [record.task for record in journal.tasks()]
     if wanted in tasks:
         return _task_trace(journal, wanted, knows(wanted))
-    try:
-        record = journal.run(wanted)
-    except LookupError as error:
-        began = [task for task in tasks if wanted and task.startswith(wanted)]
-        if len(began) == 1 and "several" not in str(error):
-            return _task_trace(journal, began[0], knows(began[0]))
-        raise _not_found(wanted, began) from error
+    found = [task for task in tasks if task.startswith(wanted)]
+    found += [head.id for head in journal.runs() if head.id.startswith(wanted)]
+    if not wanted or len(found) != 1:
+        raise _not_found(wanted, found)
+    if found[0] in tasks:
+        return _task_trace(journal, found[0], knows(found[0]))
+    record = journal.run(found[0])
     run = run_node(record, 1, bounds_of(1), _fates(knows(record.head.task or record.id)))
     return Trace(f"Run {run.id}", run.ended, run.tone, None, None, (run,))
 
 
 _NAMED = 3
-"""Tasks that an error names."""
+"""Tasks and runs that an error names."""
 
 
-def _not_found(wanted: str, began: Sequence[str]) -> LookupError:
+def _not_found(wanted: str, found: Sequence[str]) -> LookupError:
     shown = f"{wanted[:100]!r}"
-    if not began:
-        return LookupError(f"{shown}: there is no such task, and no run whose id begins so, or several")
-    some = ", ".join(began[:_NAMED]) + (" and more" if len(began) > _NAMED else "")
-    return LookupError(f"{shown}: it may be a task, {some}, or a run; give more of it")
+    if not wanted or not found:
+        return LookupError(f"{shown}: there is no task or run of that name, and none that begins so")
+    some = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else "")
+    return LookupError(f"{shown}: several begin so: {some}; give more of it")
 
 
 def _task_trace(journal: Journal, task: str, entries: Iterable[Entry]) -> Trace:

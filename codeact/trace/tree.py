@@ -136,14 +136,14 @@ class Failure:
         kind: the class of fault.
         message: its type and its text.
         line: the failing line; None where there is none.
-        source: that line's text; None where there is none.
-        rest: what else the model was told: cause, traceback, hint.
+        where: the frames that it went through, or else the failing line's text; None where there is none.
+        rest: what else the model was told: the cause and a hint.
     """
 
     kind: Kind
     message: Text
     line: int | None
-    source: Text | None
+    where: Text | None
     rest: tuple[Text, ...]
 
 

@@ -15,10 +15,7 @@ from codeact.trace import page_of
 PATH = chromium.found()
 WINDOWS = ((360, 740), (1280, 800))
 
-pytestmark = [
-    pytest.mark.skipif(PATH is None, reason="no Chromium is installed here"),
-    pytest.mark.xdist_group("chromium"),
-]
+pytestmark = pytest.mark.skipif(PATH is None, reason="no Chromium is installed here")
 
 _WIDTHS = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
 _OPEN = "document.querySelectorAll('details').forEach(one => { one.open = true })"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -171,9 +172,12 @@ MISUSES = [
     (["list", "empty.db"], "JOURNAL empty.db: it holds no journal"),
     (["list", "."], "JOURNAL .: Is a directory"),
     (["list", "runs.db", "--limit", "0"], "Invalid value for '--limit'"),
-    (["show", "runs.db", "nothing"], "RUN_OR_TASK 'nothing': there is no such task, and no run whose id begins so"),
-    (["show", "runs.db", "T-"], "RUN_OR_TASK 'T-': it may be a task, T-1, T-2, or a run; give more of it"),
-    (["show", "runs.db", ""], "RUN_OR_TASK '': there is no such task"),
+    (
+        ["show", "runs.db", "nothing"],
+        "RUN_OR_TASK 'nothing': there is no task or run of that name, and none that begins so",
+    ),
+    (["show", "runs.db", "T-"], "RUN_OR_TASK 'T-': several begin so: T-2, T-1; give more of it"),
+    (["show", "runs.db", ""], "RUN_OR_TASK '': there is no task or run"),
     (["show", "runs.db", "T-1", "--outbox", "none.db"], "--outbox none.db: No such file or directory"),
     (["export", "runs.db", "T-1", "-o", "no/such/page.html"], "-o no/such/page.html: No such file or directory"),
     (["export", "runs.db", "T-1"], "Missing option '-o'"),
@@ -212,6 +216,23 @@ def test_a_task_is_found_by_its_beginning(tmp_path: Path) -> None:
     done = _codeact("show", path, "ticket")
     assert done.stdout.startswith("Task ticket \\x1b[2J\n")
     assert _codeact("list", path).stdout.endswith("ticket \\x1b[2J\\n100\n")
+
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def test_a_terminal_gets_colors_and_nothing_else_that_steers_it(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with Journal(path) as journal:
+        sandbox = Sandbox(engine=engine, journal=journal)
+        sandbox.run("print('\x1b]0;title\x07\x1b[2J :smile: [red]x[/]')", task="T-1")
+    done = CliRunner(env={"FORCE_COLOR": "1", "NO_COLOR": None, "TERM": "xterm"}).invoke(
+        app, ["trace", "show", str(path), "T-1"]
+    )
+    assert _STYLE.search(done.stdout)
+    plain = _STYLE.sub("", done.stdout)
+    assert "\x1b" not in plain
+    assert "    \\x1b]0;title\\x07\\x1b[2J :smile: [red]x[/]\n" in plain
 
 
 @pytest.mark.parametrize("command", ["list", "show", "export"])

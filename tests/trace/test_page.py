@@ -81,8 +81,8 @@ def read(text: str) -> Reader:
 
 KNOWN = frozenset(
     """
-    good bad wary faint good-edge bad-edge wary-edge mark facts said model host prose alarm plain steps
-    end run cut code at failed call proposal what bar fill
+    good bad wary faint good-edge bad-edge wary-edge mark facts said model prose alarm plain steps
+    end run cut code at failed call proposal what bar fill wraps
     """.split()  # noqa: SIM905 - words are easier to read
 )
 

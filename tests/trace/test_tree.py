@@ -94,6 +94,14 @@ def test_what_was_stopped_is_no_mistake(kind: scene.Kind) -> None:
     assert isinstance(what, Failure)
 
 
+def test_what_was_used_is_told_beside_the_limit() -> None:
+    costs = dict(_run(scene.run(ended=scene.result(stdout="four"))).costs)
+    assert costs["timeout"] == "250 ms of 5.0 s"
+    assert costs["fuel"] == "123,456 of 100,000,000,000"
+    assert costs["output"] == "4 of 100,000"
+    assert costs["file_types"] == "not set"
+
+
 def test_a_run_that_has_not_ended_says_so() -> None:
     calls = [scene.call(1), scene.call(2, state=None)]
     record = scene.run(calls=calls)
