@@ -73,7 +73,8 @@ class Agent:
         self._sandbox = _expected("sandbox", sandbox, "a codeact.Sandbox", Sandbox)
         self._budget = _expected("budget", Budget() if budget is None else budget, "a codeact.agent.Budget", Budget)
         self._transport = policies.transport(self._budget.attempts) if transport is None else transport
-        self._programs = policies.programs(self._budget.failures, self._budget.tokens) if programs is None else programs
+        most = self._budget
+        self._programs = policies.programs(most.failures, most.tokens, most.seconds) if programs is None else programs
         _expected("transport", self._transport, "a tenacity.AsyncRetrying", AsyncRetrying)
         _expected("programs", self._programs, "a tenacity.AsyncRetrying", AsyncRetrying)
         if outbox is not None and not callable(getattr(outbox, "submit_async", None)):

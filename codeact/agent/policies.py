@@ -56,16 +56,19 @@ def transport(attempts: int = Budget().attempts, *, sleep: Sleep = asyncio.sleep
     )
 
 
-def programs(failures: int = Budget().failures, tokens: int = Budget().tokens) -> AsyncRetrying:
+def programs(
+    failures: int = Budget().failures, tokens: int = Budget().tokens, seconds: float = Budget().seconds
+) -> AsyncRetrying:
     """The policy for turns that fail: the model reads what went wrong, and writes another program.
 
     Args:
         failures: turns in a row that may fail.
-        tokens: that the task may use.
+        tokens: that the task may have used by then.
+        seconds: that it may have taken by then.
     """
     return AsyncRetrying(
         retry=retry_if_result(failed),
-        stop=stop_after_attempt(failures) | stop_after_tokens(tokens),
+        stop=stop_after_attempt(failures) | stop_after_tokens(tokens) | stop_after_seconds(seconds),
         retry_error_callback=the_last,
     )
 
@@ -102,7 +105,7 @@ class wait_as_asked(wait_base):  # noqa: N801 - named as its kin in tenacity
 
 
 class stop_after_tokens(stop_base):  # noqa: N801 - as above
-    """Stop when the task has used so many tokens."""
+    """Stop when the task has used so many tokens, of all its turns."""
 
     def __init__(self, tokens: int) -> None:
         self._tokens = tokens
@@ -110,3 +113,14 @@ class stop_after_tokens(stop_base):  # noqa: N801 - as above
     def __call__(self, retry_state: RetryCallState) -> bool:
         """Whether to stop."""
         return the_last(retry_state).spent.tokens.total >= self._tokens
+
+
+class stop_after_seconds(stop_base):  # noqa: N801 - as above
+    """Stop when the task has taken so many seconds, of all its turns; tenacity's `stop_after_delay` counts those in a row."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __call__(self, retry_state: RetryCallState) -> bool:
+        """Whether to stop."""
+        return the_last(retry_state).spent.seconds >= self._seconds

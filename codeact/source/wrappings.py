@@ -80,14 +80,11 @@ class Fenced(NamedTuple):
 
 def fenced(text: str) -> tuple[Fenced, ...]:
     """The fenced blocks of a text, in order."""
+    blocks = [*_blocks(text)]
+    ends = bool(blocks) and not (blocks[-1].beyond and text[blocks[-1].beyond :].strip())
     return tuple(
-        Fenced(
-            block.language,
-            text[block.start : block.end],
-            block.beyond is not None,
-            block.beyond is None or not text[block.beyond :].strip(),
-        )
-        for block in _blocks(text)
+        Fenced(block.language, text[block.start : block.end], block.beyond is not None, ends and block is blocks[-1])
+        for block in blocks
     )
 
 

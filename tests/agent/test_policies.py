@@ -76,6 +76,17 @@ def test_the_host_makes_its_own_transport(fast, pauses) -> None:
     assert Agent(ScriptedModel([BUSY] * 3), fast, transport=policy).run("?").stop == "model"
 
 
+def test_what_the_host_does_before_a_pause_may_be_async(fast, pauses) -> None:
+    seen: list[float] = []
+
+    async def before(state) -> None:
+        seen.append(state.upcoming_sleep)
+
+    policy = transport(sleep=pauses).copy(before_sleep=before)
+    assert Agent(ScriptedModel([BUSY, "ok"]), fast, transport=policy).run("?").ok
+    assert seen == pauses
+
+
 def test_the_host_tries_again_because_of_a_reply(fast, pauses) -> None:
     policy = AsyncRetrying(
         retry=retry_if_result(lambda reply: "please" not in reply.text), stop=stop_after_attempt(2), sleep=pauses
@@ -116,6 +127,11 @@ def test_the_policy_for_programs_stops_at_tokens(fast) -> None:
     model = ScriptedModel([Program("a"), Program("b")], tokens=Tokens(50, 0))
     result = Agent(model, fast, programs=programs(tokens=100)).run("?")
     assert (result.stop, result.why) == ("failures", "2 turns in a row failed")
+
+
+def test_the_policy_for_programs_stops_at_seconds(fast) -> None:
+    result = Agent(ScriptedModel([Program("a")]), fast, programs=programs(seconds=1e-9)).run("?")
+    assert (result.stop, result.why) == ("failures", "1 turn in a row failed")
 
 
 def test_each_pause_is_an_event_and_pieces_before_it_are_void(patient) -> None:

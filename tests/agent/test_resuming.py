@@ -180,6 +180,29 @@ def test_two_that_work_on_one_task_are_told(room, journal) -> None:
     assert sorted(type(each).__name__ for each in asyncio.run(both())) == ["AgentResult", "ConversationTaken"]
 
 
+def test_a_record_that_is_not_an_agents_is_refused(room, journal) -> None:
+    agent = Agent(ScriptedModel(["ok"]), room, journal=journal)
+    journal.conversation("T-1").append("note", "?")
+    with pytest.raises(ValueError, match="another task"):
+        agent.run("?", id="T-1")
+    told = journal.conversation("T-2")
+    told.append("task", {"text": "?"})
+    told.append("reply", "ok")
+    with pytest.raises(TypeError, match="entry 2 of the conversation is none of an agent's"):
+        agent.run("?", id="T-2")
+
+
+def test_a_record_that_goes_on_otherwise_is_refused(room, journal) -> None:
+    Agent(ScriptedModel([READ, DOWN]), room, journal=journal).run("?", id="T-1")
+    reply, observed = [entry.data for entry in journal.conversation("T-1").entries()[1:3]]
+    other = journal.conversation("T-2")
+    other.append("task", {"text": "?"})
+    other.append("reply", reply)
+    other.append("observed", {**observed, "id": "another"})
+    with pytest.raises(ValueError, match="its conversation is not what this agent would make of it"):
+        Agent(ScriptedModel([]), room, journal=journal).run("?", id="T-2")
+
+
 def test_another_task_of_the_same_id_is_a_mistake(room, journal) -> None:
     agent = Agent(ScriptedModel(["ok"]), room, journal=journal)
     agent.run("?", id="T-1")

@@ -291,6 +291,15 @@ def test_what_an_agent_is_made_of(fast, wrong) -> None:
         Agent(**{"model": ScriptedModel([]), "sandbox": fast, **wrong})
 
 
+def test_a_time_limit_of_the_models_own_is_not_the_tasks(fast) -> None:
+    with pytest.raises(TimeoutError, match="mine"):
+        Agent(ScriptedModel([TimeoutError("mine")]), fast).run("?")
+
+
+def test_an_agent_says_what_it_is(fast) -> None:
+    assert repr(Agent(ScriptedModel([]), fast)) == f"<Agent of scripted in {fast!r}>"
+
+
 @pytest.mark.parametrize(
     ("limits", "kind"),
     [
