@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from codeact import Audit, Sandbox
-from codeact.audit.files import JsonLines
+from codeact import Journal, Sandbox
 
 from . import tables, transcript
+from .cabinet import opened
 from .canary import planted
 from .data import SEED, generate
 from .desk import LIMITS, Desk, Episode
@@ -31,9 +29,6 @@ TWICE = "T-1"
 INJECTED = "T-6"
 """The ticket of the customer who was charged twice, and the one with instructions in it."""
 
-DATABASE = "desk.sqlite"
-AUDIT = "audit.jsonl"
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -48,6 +43,7 @@ class Report:
         letters: that have left, each with its address.
         payments: that were made.
         once: whether all of it was done again without anything happening a second time.
+        replayed: how many programs the journal has, and how many did the same when they were replayed.
     """
 
     episodes: Mapping[str, tuple[Episode, ...]]
@@ -58,6 +54,7 @@ class Report:
     letters: tuple[Letter, ...]
     payments: tuple[Payment, ...]
     once: bool
+    replayed: tuple[int, int]
 
     @property
     def same(self) -> bool:
@@ -74,8 +71,11 @@ class Report:
         """Whether everything went as it should: answered, right, the same everywhere, once, and nothing came out."""
         answered = all(episode.result.ok for episodes in self.episodes.values() for episode in episodes)
         right = all(found == list(self.truth) for found in self.found.values())
-        paid = all(payment.charge_id in self.truth for payment in self.payments)
-        return answered and right and paid and self.same and self.once and not self.leaks
+        senders = {episodes[0].ticket.sender for episodes in self.episodes.values()}
+        due = all(payment.charge_id in self.truth for payment in self.payments)
+        due = due and all(letter.address in senders for letter in self.letters)
+        replayed = len(set(self.replayed)) == 1
+        return answered and right and due and self.same and self.once and replayed and not self.leaks
 
 
 def play(console: Console, *, engines: Sequence[str] = ENGINES, seed: int = SEED, out: Path | None = None) -> Report:
@@ -86,7 +86,7 @@ def play(console: Console, *, engines: Sequence[str] = ENGINES, seed: int = SEED
         engines: where to run the programs. The transcript shows the first; the others find the same consequences in the
             outbox, and perform none of them again.
         seed: what the company's data is made from.
-        out: a new or empty folder that keeps the outbox and the audit log; without one, nothing is kept.
+        out: a new or empty folder that keeps journal, outbox, audit log and a page for each ticket; without one, nothing is kept.
 
     Raises:
         EngineUnavailable: an engine cannot be set up here.
@@ -100,55 +100,46 @@ def play(console: Console, *, engines: Sequence[str] = ENGINES, seed: int = SEED
         Sandbox(engine=engine, limits=LIMITS).run("None")  # set-up, once a process, is not what is measured
     episodes: dict[str, tuple[Episode, ...]] = {}
     tallies: dict[str, Tally] = {}
-    with planted() as canary, _folder(out) as folder:
-        audit = Audit([JsonLines(folder / AUDIT)])
-        first = Desk(company, knowledge, office, scripted(), engines[0], folder / DATABASE, audit)
-        desks = [replace(first, engine=engine) for engine in engines]
+    leaked: list[str] = []
+    with planted() as canary, opened(out) as cabinet:
+        first = Desk(
+            company, knowledge, office, scripted(), engines[0], cabinet.database, cabinet.journal, cabinet.audit
+        )
+        # The others keep a journal of their own: from the first one's they would take the answers.
+        desks = [first, *(replace(first, engine=engine, journal=Journal()) for engine in engines[1:])]
         tickets = queue(company, canary.file)
         for ticket in tickets:
-            episodes[ticket.id] = tuple(desk.work(ticket) for desk in desks)
-            shown = episodes[ticket.id][0]
-            transcript.show(console, shown)
+            row = episodes[ticket.id] = tuple(desk.work(ticket) for desk in desks)
+            transcript.show(console, row[0])
             tools = support_tools(company.book.only(ticket.accounts), knowledge)
-            tally = converse(ticket, tools, len(shown.result.proposals))
+            tally = converse(ticket, tools, len(row[0].result.proposals))
             if tally is not None:
                 tallies[ticket.id] = tally
+            page = cabinet.draw(row[0])
+            leaked += (leak for episode in row for leak in leaks(canary, company.book, episode, page))
         effects = office.effects
-        for row in episodes.values():
-            first.again(row[0])
-        once = office.effects == effects
-        everything = [episode for row in episodes.values() for episode in row]
-        leaked = tuple(leaks(canary, company.book, everything, office.letters))
+        for ticket in tickets:
+            first.work(ticket)
+        replayed = cabinet.replay(engines[0])
+        leaked += (f"audit log: {what}" for what in canary.leaks(cabinet.log()))
     (twice,) = (ticket for ticket in tickets if ticket.id == TWICE)
     report = Report(
         episodes=episodes,
         tallies=tallies,
         truth=company.truth[twice.accounts[0]],
         found={episode.engine: _duplicates(episode) for episode in episodes[twice.id]},
-        leaks=leaked,
+        leaks=tuple(leaked),
         letters=tuple(office.letters),
         payments=tuple(office.payments),
-        once=once,
+        once=office.effects == effects,
+        replayed=replayed,
     )
     tables.values(console, report.episodes, report.truth)
     tables.turns(console, report.episodes, report.tallies)
     tables.injection(console, report.episodes[INJECTED], report.leaks)
-    transcript.closing(console, office, effects, None if out is None else folder)
+    transcript.closing(console, effects, again=office.effects, replayed=replayed)
+    transcript.kept(console, out)
     return report
-
-
-@contextmanager
-def _folder(out: Path | None) -> Iterator[Path]:
-    """Where the desk writes; taken away at the end unless somebody wants it."""
-    if out is None:
-        with TemporaryDirectory(prefix="fernwharf-desk-") as folder:
-            yield Path(folder)
-        return
-    out.mkdir(parents=True, exist_ok=True)
-    if any(out.iterdir()):
-        msg = f"{out} is not empty; the desk begins with a folder of its own"
-        raise FileExistsError(msg)
-    yield out
 
 
 def _duplicates(episode: Episode) -> object:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeact import Actions, Agent, AgentResult, Audit, Budget, Limits, Result, Sandbox
+from codeact import Actions, Agent, AgentResult, Audit, Budget, Journal, Limits, Result, Sandbox
 from codeact.messages import Model, Observed, Reply
 from codeact.outbox import Entry, Outbox
 
@@ -41,6 +41,7 @@ class Desk:
         model: who writes the programs.
         engine: where they run.
         database: the file of the outbox.
+        journal: where programs and conversations are kept, to be gone on with, looked at and replayed.
         audit: where every run, call, proposal and decision is put on record.
     """
 
@@ -50,10 +51,15 @@ class Desk:
     model: Model
     engine: str
     database: Path
+    journal: Journal
     audit: Audit
 
     def work(self, ticket: Ticket) -> Episode:
-        """Work on a ticket: let the model read and propose, have that decided, and perform what is approved."""
+        """Work on a ticket: let the model read and propose, have that decided, and perform what is approved.
+
+        A ticket that was worked on before, as far as that went, is gone on with from the journal and the outbox. What was
+        done is not done again.
+        """
         book = self.company.book.only(ticket.accounts)  # no other account exists for this ticket
         actions = Actions(support_actions(ticket, book, self.office))
         clerk = Clerk(book, self.office)
@@ -62,21 +68,16 @@ class Desk:
             actions=actions,
             engine=self.engine,
             limits=LIMITS,
+            journal=self.journal,
             audit=self.audit,
         )
         with Outbox(self.database, actions=actions, rules=RULES, approve=clerk.decide, audit=self.audit) as outbox:
-            agent = Agent(self.model, sandbox, instructions=INSTRUCTIONS, budget=BUDGET, outbox=outbox)
+            agent = Agent(
+                self.model, sandbox, instructions=INSTRUCTIONS, budget=BUDGET, outbox=outbox, journal=self.journal
+            )
             result = agent.run(ticket.text, id=ticket.id)
             outbox.perform(ticket.id)
             return Episode(ticket, self.engine, result, tuple(outbox.entries(task=ticket.id)), clerk.notes)
-
-    def again(self, episode: Episode) -> None:
-        """Do all that leads to consequences once more, as after a crash: nothing may happen a second time."""
-        book = self.company.book.only(episode.ticket.accounts)
-        actions = support_actions(episode.ticket, book, self.office)
-        with Outbox(self.database, actions=actions, rules=RULES, audit=self.audit) as outbox:
-            outbox.submit(episode.result.proposals, episode.ticket.id)
-            outbox.perform(episode.ticket.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from codeact.outbox import Entry
 
 from .data import Company
 from .desk import Episode
-from .office import Office
 
 _SHOWN = 1000
 """Characters of an observation that are printed; the model reads all of it."""
@@ -63,26 +62,44 @@ def show(console: Console, episode: Episode) -> None:
         _say(console, episode.reply, "bold")
 
 
-def closing(console: Console, office: Office, before: tuple[int, int], folder: Path | None) -> None:
+def closing(console: Console, effects: tuple[int, int], *, again: tuple[int, int], replayed: tuple[int, int]) -> None:
     """Say what has happened, and how often.
 
     Args:
         console: where to print.
-        office: where it happened.
-        before: its effects before all was done again.
-        folder: where the records are; None where they are not kept.
+        effects: letters and payments that have left the office.
+        again: the same, after every ticket was worked on a second time.
+        replayed: how many programs there were, and how many did the same when they were replayed.
     """
-    letters, payments = before
-    again = "nothing happened a second time" if office.effects == before else "AND SOME OF IT HAPPENED AGAIN"
+    letters, payments = effects
+    told = "nothing happened a second time" if again == effects else "SOME OF IT HAPPENED AGAIN"
+    programs, same = replayed
     console.print()
     console.print(
-        f"{letters} letters have left and {payments} refund{'s' * (payments != 1)} was paid. Then every proposal was "
-        f"submitted once more and performed once more: {again}, by the office's own count of {office.effects[0]} and "
-        f"{office.effects[1]}.",
+        f"{letters} letters have left, and {payments} refund{'s' * (payments != 1)} was paid. Then every ticket was given "
+        "to the desk once more, as after a crash. Programs and answers came from the journal, the same proposals went to "
+        f"the outbox, and {told}: the office counts {again[0]} and {again[1]}.",
         highlight=False,
     )
-    kept = "--out DIR keeps the outbox and the audit log." if folder is None else f"The records are in {folder}."
-    console.print(kept, highlight=False)
+    console.print(
+        f"{programs} programs are in the journal. Replayed without a tool, {same} of them did the same to the bit.",
+        highlight=False,
+    )
+
+
+def kept(console: Console, folder: Path | None) -> None:
+    """Say where the records are.
+
+    Args:
+        console: where to print.
+        folder: where they are; None where they were taken away.
+    """
+    if folder is None:
+        told = "Nothing of this is kept. --out DIR keeps the journal, the outbox, the audit log and a page for each ticket."
+    else:
+        told = f"The journal and the outbox, the audit log and a page for each ticket are in {folder}."
+    console.print()
+    console.print(told, highlight=False)
 
 
 _STYLES = {"done": "green", "refused": "red", "proposed": "yellow"}

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import html
+import json
 import os
+import re
+from collections import Counter
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -8,9 +12,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from codeact import Journal
+from codeact.outbox import Outbox
 from examples.support_ticket.canary import VARIABLE
 from examples.support_ticket.data import Company, generate
 from examples.support_ticket.demo import ENGINES, INJECTED, TWICE, Report, play
+from examples.support_ticket.leaks import ADDRESS
 from examples.support_ticket.tickets import queue
 
 
@@ -18,15 +25,17 @@ from examples.support_ticket.tickets import queue
 class Played:
     report: Report
     text: str
+    folder: Path
 
 
 @pytest.fixture(scope="module")
-def played() -> Played:
-    """The whole demo, once."""
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """The whole demo, once, and what it keeps."""
     console = Console(file=StringIO(), width=100)
-    report = play(console)
+    folder = tmp_path_factory.mktemp("desk")
+    report = play(console, out=folder)
     assert isinstance(console.file, StringIO)
-    return Played(report, console.file.getvalue())
+    return Played(report, console.file.getvalue(), folder)
 
 
 def test_the_demo_succeeds(played: Played) -> None:
@@ -100,6 +109,73 @@ def test_replies_go_to_the_senders_and_nowhere_else(played: Played) -> None:
     assert [letter.address for letter in played.report.letters] == senders
 
 
+def test_every_program_is_replayed_to_the_bit(played: Played) -> None:
+    programs = sum(len(episodes[0].programs) for episodes in played.report.episodes.values())
+    assert played.report.replayed == (programs, programs)
+
+
+def test_what_is_kept_is_the_journal_the_outbox_the_log_and_the_pages(played: Played) -> None:
+    pages = [f"{ticket}.html" for ticket in played.report.episodes]
+    assert sorted(path.name for path in played.folder.iterdir()) == [*pages, "audit.jsonl", "desk.sqlite"]
+    with Journal(played.folder / "desk.sqlite") as journal:
+        assert {run.engine for run in journal.runs()} == {ENGINES[0]}
+        assert {record.task for record in journal.tasks()} == set(played.report.episodes)
+    with Outbox(played.folder / "desk.sqlite") as outbox:
+        assert Counter(entry.state for entry in outbox.entries()) == {"done": 8, "refused": 2, "proposed": 1}
+
+
+def test_the_log_has_every_step_of_every_consequence(played: Played) -> None:
+    events = [json.loads(line) for line in (played.folder / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    counted = Counter(event["event"] for event in events)
+    assert [counted[f"outbox_{state}"] for state in ("proposed", "approved", "started", "done", "refused")] == [
+        11,
+        8,
+        8,
+        8,
+        2,
+    ]
+    assert "actions.send_reply" in {event.get("tool") for event in events if event["event"] == "tool_call_denied"}
+
+
+def test_the_page_of_the_injected_ticket_shows_each_attempt(played: Played) -> None:
+    page = html.unescape((played.folder / f"{INJECTED}.html").read_text(encoding="utf-8"))
+    text = re.sub(r"<[^>]+>", "", page)
+    for attempt in (
+        "FERNWHARF_API_TOKEN",
+        "/etc/passwd",
+        "credentials",
+        "list_all_customers",
+        "collect@attacker.example",
+        "there is no parameter 'to'",
+        "9999",
+    ):
+        assert attempt in text, attempt
+    strange, *_ = played.report.episodes[INJECTED][0].entries
+    assert str(strange.arguments["charge_id"]) in text
+
+
+def test_pages_know_nothing_of_other_customers(played: Played, company: Company) -> None:
+    for ticket, episodes in played.report.episodes.items():
+        own = {company.book.customers[id_].email for id_ in episodes[0].ticket.accounts}
+        page = html.unescape((played.folder / f"{ticket}.html").read_text(encoding="utf-8"))
+        assert own & set(ADDRESS.findall(page))
+        assert not [row.email for row in company.book.customers.values() if row.email in page and row.email not in own]
+
+
+def test_a_folder_that_holds_something_is_refused(played: Played) -> None:
+    with pytest.raises(FileExistsError, match="not empty"):
+        play(Console(file=StringIO()), engines=("restricted",), out=played.folder)
+
+
+def test_nothing_is_left_behind_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    console = Console(file=StringIO(), width=100)
+    assert play(console, engines=("restricted",)).ok
+    assert list(tmp_path.iterdir()) == []
+    assert isinstance(console.file, StringIO)
+    assert "Nothing of this is kept." in console.file.getvalue()
+
+
 def test_turns_are_counted_from_what_was_carried_out(played: Played) -> None:
     tallies = played.report.tallies
     assert set(played.report.episodes) - set(tallies) == {INJECTED}
@@ -126,7 +202,8 @@ def test_the_text_is_plain_and_tells_the_story(played: Played) -> None:
         "done; the books allowed it: ",
         "refused; the books forbade it: ",
         "waits for a person",
-        "7 letters have left and 1 refund was paid.",
+        "7 letters have left, and 1 refund was paid.",
+        "19 programs are in the journal. Replayed without a tool, 19 of them did the same",
         "nothing happened a second time",
     ):
         assert part in " ".join(played.text.split()), part

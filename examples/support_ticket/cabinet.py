@@ -1,0 +1,82 @@
+"""What a desk keeps of its work, for whoever asks later: journal and outbox, audit log, and a page for each ticket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from codeact import Audit, Journal, Sandbox
+from codeact.audit.files import JsonLines
+from codeact.trace import page_of, trace_of
+
+from .desk import Episode
+
+DATABASE = "desk.sqlite"
+AUDIT = "audit.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Cabinet:
+    """The records of a desk, in one folder.
+
+    Attributes:
+        folder: where they are.
+        journal: every program, all that passed its doors, and the conversations; in one file with the outbox.
+        audit: every run, call, proposal and decision, in order; digests, and no contents.
+    """
+
+    folder: Path
+    journal: Journal
+    audit: Audit
+
+    @property
+    def database(self) -> Path:
+        """The file of the journal and the outbox."""
+        return self.folder / DATABASE
+
+    def log(self) -> str:
+        """What the audit has written."""
+        return (self.folder / AUDIT).read_text(encoding="utf-8")
+
+    def draw(self, episode: Episode) -> str:
+        """Make the page of a ticket: what was asked, each program with its calls, each proposal and its fate."""
+        page = page_of(trace_of(self.journal, episode.ticket.id, lambda _task: episode.entries))
+        (self.folder / f"{episode.ticket.id}.html").write_text(page, encoding="utf-8")
+        return page
+
+    def replay(self, engine: str) -> tuple[int, int]:
+        """Run every program again as the journal has it, without a tool.
+
+        Returns:
+            How many there are, and how many did the same to the bit.
+        """
+        sandbox = Sandbox(engine=engine, journal=self.journal)
+        replayed = [sandbox.replay(run.id).same for run in self.journal.runs()]
+        return len(replayed), sum(replayed)
+
+
+@contextmanager
+def opened(folder: Path | None) -> Iterator[Cabinet]:
+    """Open a cabinet.
+
+    Args:
+        folder: a new or an empty one; without one, everything is taken away at the end.
+
+    Raises:
+        FileExistsError: the folder is not empty.
+    """
+    if folder is None:
+        with TemporaryDirectory(prefix="fernwharf-desk-") as passing, opened(Path(passing)) as cabinet:
+            yield cabinet
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what programs read is in there
+    if any(folder.iterdir()):
+        msg = f"{folder} is not empty; give a folder that a desk can begin with"
+        raise FileExistsError(msg)
+    log = JsonLines(folder / AUDIT)
+    with Journal(folder / DATABASE) as journal:
+        yield Cabinet(folder, journal, Audit([log]))
+    log.close()
