@@ -7,10 +7,10 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -19,7 +19,9 @@ from codeact.cli.terminal import FAILED, console, printable, put, refuse
 if TYPE_CHECKING:
     from codeact.result import Result
     from codeact.sandbox import Sandbox
-    from codeact.tools import Tool, Toolset
+    from codeact.tools import Toolset
+
+_Members = TypeVar("_Members", bound=Mapping[str, Any])
 
 EXAMPLES = """Examples:
 
@@ -205,42 +207,52 @@ def load_engine(name: str, guest: Path | None = None) -> None:
 
 
 def _tools(places: list[str]) -> Toolset:
-    """The tools that the options name, as one set."""
     from codeact.tools import Toolset  # noqa: PLC0415 - see the package's docstring
 
+    return members(places, Toolset, "--tools")
+
+
+def members(places: list[str], collect: Callable[[Any], _Members], option: str) -> _Members:
+    """What the values of an option name, as one collection.
+
+    Args:
+        places: MODULE:ATTR, each of a member, or of a list or mapping of them.
+        collect: makes a collection.
+        option: where they were named.
+    """
     if places:
         sys.path.insert(0, os.getcwd())  # noqa: PTH109 - sys.path holds text; an installed script lacks what -m has
-    members: list[Tool[..., Any]] = []
+    found: list[Any] = []
     for place in places:
-        found = _imported(place)
+        named = _imported(place, option)
         # A list of names is no tool and a tool is callable: what is neither a mapping nor a collection stands alone.
-        collection = isinstance(found, Mapping) or (not callable(found) and hasattr(found, "__iter__"))
+        collection = isinstance(named, Mapping) or (not callable(named) and hasattr(named, "__iter__"))
         try:
-            members.extend(Toolset(found if collection else [found]).values())
+            found.extend(collect(named if collection else [named]).values())
         except (TypeError, ValueError) as error:
-            refuse(f"--tools {place}: {error}")
+            refuse(f"{option} {place}: {error}")
     try:
-        return Toolset(members)
+        return collect(found)
     except ValueError as error:
-        refuse(f"--tools: {str(error).removeprefix('tools: ')}")
+        refuse(f"{option}: {str(error).removeprefix(f'{option[2:]}: ')}")
 
 
-def _imported(place: str) -> Any:
+def _imported(place: str, option: str) -> Any:
     from importlib import import_module  # noqa: PLC0415 - see the package's docstring
 
     module, colon, attribute = place.partition(":")
     if not (module and colon and attribute):
-        refuse(f"--tools {place}: expected MODULE:ATTR, like shop.tools:get_charges")
+        refuse(f"{option} {place}: expected MODULE:ATTR, like shop.tools:get_charges")
     try:
         with contextlib.redirect_stdout(sys.stderr):
             found: Any = import_module(module)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a module of the user's may fail in any way
-        refuse(f"--tools {place}: {module} cannot be imported: {type(error).__name__}: {error}")
+        refuse(f"{option} {place}: {module} cannot be imported: {type(error).__name__}: {error}")
     for name in attribute.split("."):
         try:
             found = getattr(found, name)
         except AttributeError:
-            refuse(f"--tools {place}: {module} has no {attribute}")
+            refuse(f"{option} {place}: {module} has no {attribute}")
     return found
 
 

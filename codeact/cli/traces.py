@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from codeact.cli.databases import holds
 from codeact.cli.terminal import console, put, refuse
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _found(path: Path, wanted: str, outbox: Path | None) -> Trace:
 def _opened(path: Path) -> Iterator[Journal]:
     from codeact.journal import Journal, JournalError  # noqa: PLC0415 - see the package's docstring
 
-    if not _has(path, "journal_runs", "JOURNAL"):  # opening one would make it
+    if not holds(path, "journal_runs", "JOURNAL"):  # opening one would make it
         refuse(f"JOURNAL {path}: it holds no journal; give the file that a `Journal` was opened with")
     try:
         with Journal(path) as journal:
@@ -164,7 +165,7 @@ def _outbox(journal: Path, given: Path | None) -> Callable[[str], Iterable[Entry
     from codeact.outbox.store import Store  # noqa: PLC0415 - see the package's docstring
 
     path = given or journal
-    if not _has(path, "outbox_entry", "--outbox"):
+    if not holds(path, "outbox_entry", "--outbox"):
         if given is not None:
             refuse(f"--outbox {given}: it holds no outbox; give the file that an `Outbox` was opened with")
         return lambda _task: ()
@@ -174,18 +175,3 @@ def _outbox(journal: Path, given: Path | None) -> Callable[[str], Iterable[Entry
             return store.read(task=task)
 
     return knows
-
-
-def _has(path: Path, table: str, option: str) -> bool:
-    """Whether a file is a database with a table. It is not made, and nothing in it is changed."""
-    import sqlite3  # noqa: PLC0415 - see the package's docstring
-
-    try:
-        path.open("rb").close()  # whose errors say more than SQLite's
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,))
-            return found.fetchone() is not None
-    except OSError as error:
-        refuse(f"{option} {path}: {error.strerror or error}")
-    except (sqlite3.Error, ValueError) as error:
-        refuse(f"{option} {path}: {error}")
