@@ -295,7 +295,7 @@ def _box(text: Text, name: str, *, wraps: bool = False) -> Html:
 
 def _scrolls(name: str) -> dict[str, str]:
     """What makes a box that scrolls one that can be scrolled with keys, and named by what reads it out."""
-    return {"tabindex": "0", "role": "region", "aria_label": name}
+    return {"tabindex": "0", "role": "group", "aria_label": name}
 
 
 def _mark(text: str, tone: Tone) -> Html:

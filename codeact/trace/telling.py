@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from codeact.journal import Entry as Said
-from codeact.journal import Journal
+from codeact.journal import Journal, JournalError
 from codeact.outbox import Entry
 from codeact.trace.cuts import RUNS, Bounds, bounds_of, cut
 from codeact.trace.reading import run_node
@@ -76,13 +76,18 @@ def _task_trace(journal: Journal, task: str, entries: Iterable[Entry]) -> Trace:
     chosen = _ends(heads, RUNS)
     left_out = len(heads) - len(chosen)
     bounds, fates = bounds_of(len(chosen)), _fates(entries)
-    nodes, sources = [], set()
+    nodes, sources, damaged = [], set(), []
     for number, head in enumerate(chosen, 1):
-        record = journal.run(head.id)  # one after the other: they may be large
+        try:
+            record = journal.run(head.id)  # one after the other: they may be large
+        except JournalError as error:
+            damaged.append(Spoken("other", "a run that cannot be read", cut(str(error), bounds.value), head.began))
+            continue
         sources.add(record.source.strip())
         nodes.append(run_node(record, number, bounds, fates))
-    spoken = [_spoken(entry, bounds, sources, complete=not left_out) for entry in _ends(said, SAID)]
-    steps: list[Spoken | RunNode] = [*spoken, *nodes]
+    complete = not left_out and not damaged
+    spoken = [_spoken(entry, bounds, sources, complete=complete) for entry in _ends(said, SAID)]
+    steps: list[Spoken | RunNode] = [*spoken, *damaged, *nodes]
     steps.sort(key=lambda step: step.time if isinstance(step, Spoken) else step.began)
     end = said[-1].data if said and said[-1].kind == "end" else None
     replies = [step for step in spoken if step.speaker != "end"]

@@ -50,7 +50,7 @@ def page_of(policy: Policy, verdicts: Sequence[Verdict]) -> str:
         title,
         element("h1", title),
         element("p", f"{summary(verdicts)} · {when}"),
-        element("pre", page(policy), tabindex=0, role="region", aria_label="The policy"),
+        element("pre", page(policy), tabindex=0, role="group", aria_label="The policy"),
         element("table", heads, *map(_row, verdicts)),
     )
 

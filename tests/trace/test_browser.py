@@ -10,7 +10,9 @@ import chromium
 import pytest
 import scene
 
+from codeact.policy import Policy
 from codeact.trace import page_of
+from codeact.walls import Verdict, report
 
 PATH = chromium.found()
 WINDOWS = ((360, 740), (1280, 800))
@@ -143,3 +145,14 @@ def test_the_policy_of_a_page_holds_alone(browser: chromium.Browser, tmp_path: P
     asked = {asked["request"]["url"] for asked in page.said("Network.requestWillBeSent")}
     answered = {got["response"]["url"] for got in page.said("Network.responseReceived")}
     assert answered <= {file.as_uri(), "about:srcdoc"}, asked
+
+
+def test_the_page_of_the_walls_fits_too(browser: chromium.Browser, tmp_path: Path) -> None:
+    attack = "".join(ATTACKS[:9])
+    policy = Policy.parse('[policy]\nname = "<b>support</b>"\nowner = "us"\nreview = 2999-01-01\n')
+    verdicts = [Verdict(1, attack, "holds", attack, 0.1), Verdict(2, "w" * 500, "broken", "x" * 500, 0.1)]
+    file = tmp_path / "walls.html"
+    file.write_text(report.page_of(policy, verdicts), encoding="utf-8")
+    page = browser.open(file.as_uri())
+    _fits(page)
+    _quiet(page, file.as_uri())

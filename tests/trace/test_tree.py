@@ -6,6 +6,7 @@ import pytest
 import scene
 
 from codeact.engines import Answer, Refusal
+from codeact.journal import JournalError
 from codeact.renderings import visible
 from codeact.trace import Trace, page_of, rows_of
 from codeact.trace.tree import Failure, RunNode, Spoken
@@ -133,6 +134,22 @@ def test_entries_of_another_kind_are_shown_as_they_are() -> None:
     trace = scene.trace(scene.Shelf(talk=talk))
     assert [step.speaker for step in trace.steps if isinstance(step, Spoken)] == ["other", "other"]
     assert '"why": "budget"' in _text(trace)
+
+
+def test_a_run_that_cannot_be_read_leaves_the_others() -> None:
+    class Damaged(scene.Shelf):
+        def run(self, id: str) -> scene.RunRecord:  # noqa: A002 - as the journal calls it
+            found = super().run(id)
+            if found.head.number == 1:
+                msg = "the record is damaged"
+                raise JournalError(msg)
+            return found
+
+    records = [scene.run(ended=scene.result(), number=number) for number in (1, 2)]
+    trace = scene.trace(Damaged(records))
+    assert [run.number for run in trace.runs] == [2]
+    assert "a run that cannot be read" in _text(trace)
+    assert "the record is damaged" in page_of(trace)
 
 
 def test_cuts_are_announced() -> None:
