@@ -97,6 +97,11 @@ class Session:
         """The programs that made its world what it is; those that cost it its world are not among them."""
         return tuple(self._history)
 
+    @property
+    def lost(self) -> bool:
+        """Whether the world that its history made is not there: a program has cost it, or it was an earlier session's."""
+        return self._life.instance is None and bool(self._history)
+
     def run(self, code: str, *, files: Mapping[str, Content] | None = None) -> Result:
         """Run the next program; as `Sandbox.run`. What is put into the workspace stays there too.
 
@@ -250,7 +255,7 @@ def _kept(names: tuple[str, ...]) -> str:
 
 def _lost(names: tuple[str, ...]) -> str:
     gone = f"with {_listed(names)}" if names else "which had no names yet"
-    return f"the session's world is lost, {gone}; the next program begins in an empty one"
+    return f"the session's world is lost, {gone}; unless it is restored, the next program begins in an empty one"
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -80,7 +80,10 @@ def test_a_world_that_is_lost_is_said_to_be_lost(make: MakeSandbox, engine: str)
         assert result.note == "the session goes on, with the name a"
         assert session.run("a").value == 1
         return
-    assert result.note == "the session's world is lost, with the name a; the next program begins in an empty one"
+    assert (
+        result.note
+        == "the session's world is lost, with the name a; unless it is restored, the next program begins in an empty one"
+    )
     assert session.names == ()
     after = session.run("a")
     assert after.error is not None
@@ -379,6 +382,22 @@ def test_files_of_a_session_are_there_when_it_is_restored(make):
         session.run("while True: pass")
         session.restore()
         assert session.run("open('a.txt').read()").value == "here!"
+
+
+def test_a_session_knows_whether_its_world_is_lost(make):
+    sandbox = make(timeout=0.5)
+    with sandbox.session() as session:
+        assert not session.lost
+        session.run("a = 1")
+        assert not session.lost
+        note = session.run("while True: pass").note
+        assert session.lost == ("world is lost" in note)
+        session.restore()
+        assert not session.lost
+        with sandbox.session(history=session.history) as another:
+            assert another.lost
+            another.run("a = 2")
+            assert not another.lost
 
 
 def test_files_of_a_session_are_checked_at_once(sandbox):

@@ -25,8 +25,9 @@ NOT_RUN = "the task was over before this program was"
 """What stands in the place of an observation."""
 
 UNREADABLE = "it cannot be read"
+RESTORED = "it is restored to what it was before this program"
 LOST = "the sandbox was restarted before this program, and what earlier programs had bound is gone"
-"""What the model is told where that cannot be made again."""
+"""What the model is told of the session's world, when it was lost."""
 
 log = logging.getLogger("codeact")
 
@@ -75,8 +76,8 @@ class Episode:
         self._asking = Asking(desk.model, desk.transport, self._until, desk.emit)
         self._repetition = Repetition()
         self._spent = Spent()
-        self._is_stale = bool(desk.session.history)  # its world is yet to be made again
-        self._lost = ""
+        self._is_restorable = True
+        self._note = ""
         self._last = Turn(ok=True, spent=self._spent)
 
     @property
@@ -173,19 +174,26 @@ class Episode:
             return None
         self._desk.emit(Running(asked))
         session = self._desk.session
-        if self._is_stale:
-            self._is_stale = False
+        if session.lost and not await self._restore():  # that of an earlier process
+            self._note = f"\nnote: {LOST}"
+        result = await session.run_async(asked.code)
+        if session.lost and await self._restore():
+            self._note = f"\nnote: {RESTORED}"
+        return result
+
+    async def _restore(self) -> bool:
+        """Make the session's world again from recorded answers. Gives whether it is there; it is not tried twice in vain."""
+        if self._is_restorable:
             try:
-                await session.restore_async()
+                await self._desk.session.restore_async()
             except RuntimeError as error:
-                log.warning("the task goes on in an empty world: %s", error)
-                self._lost = f"\nnote: {LOST}"
-        return await session.run_async(asked.code)
+                log.warning("a task goes on in an empty world: %s", error)
+                self._is_restorable = False
+        return self._is_restorable
 
     def _observed(self, asked: Asked, result: Result | None, times: int, *, last: bool) -> Observed:
-        text = f"not run: {asked.unreadable or UNREADABLE}" if result is None else result.observation() + self._lost
-        if result is not None:
-            self._lost = ""
+        text = f"not run: {asked.unreadable or UNREADABLE}" if result is None else result.observation() + self._note
+        self._note = ""
         if times > 1:
             text = f"{text}\nnote: {SAME}"
         if last:

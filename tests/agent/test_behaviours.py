@@ -12,6 +12,7 @@ import pytest
 from codeact import Agent, Budget, Sandbox
 from codeact.messages import Asked, ModelError, Observed, Reply, Said, Tokens
 from codeact.testing.models import Program, ScriptedModel, Step
+from tests.agent.conftest import get_charges
 from tests.agent.talk import complaint
 
 
@@ -281,11 +282,36 @@ def test_the_reply_that_goes_beyond_the_tokens_still_counts(fast: Sandbox) -> No
     assert result.answer == "ok"
 
 
-def test_files_are_there_again_when_a_world_is_lost(make) -> None:
-    read = Program("open('a.txt').read()")
-    model = ScriptedModel([read, Program("while True: pass"), read, "ok"])
+def test_a_world_that_is_lost_is_made_again(make) -> None:
+    """The tool is not called again, and what programs had made of its answer is there."""
+    script = [
+        Program("a = tools.get_charges('c1')\nopen('a.txt', 'a').write('!')"),
+        Program("a.append(1)\nwhile True: pass"),
+        Program("[len(a), open('a.txt').read()]"),
+        "ok",
+    ]
+    result = Agent(ScriptedModel(script), make([get_charges], timeout=0.5)).run("?", files={"a.txt": "here"})
+    lost = "world is lost" in result.messages[4].text
+    assert result.results[-1].value == [3 if lost else 4, "here!"]
+    assert len(result.results[0].calls) == 1
+    assert ("note: it is restored to what it was before this program" in result.messages[4].text) == lost
+
+
+def test_files_are_there_when_the_first_program_costs_the_world(make) -> None:
+    model = ScriptedModel([Program("while True: pass"), Program("open('a.txt').read()"), "ok"])
     result = Agent(model, make(timeout=0.5)).run("?", files={"a.txt": "here"})
-    assert [each.value for each in result.results] == ["here", None, "here"]
+    assert result.results[-1].value == "here"
+    assert "note: it is restored" not in result.messages[2].text
+
+
+def test_a_world_that_cannot_be_made_again_is_not_tried_twice(make, monkeypatch, caplog) -> None:
+    monkeypatch.setattr("codeact.tape.LONGEST", 100)
+    often, loop = Program("import time\na = [time.time() for _ in range(200)]"), Program("while True: pass")
+    script = [often, loop, Program("1"), Program("while 1: pass"), "ok"]
+    result = Agent(ScriptedModel(script), make(timeout=0.5)).run("?")
+    lost = "world is lost" in result.messages[4].text
+    assert not any("note: it is restored" in message.text for message in result.messages)
+    assert len([record for record in caplog.records if "empty world" in record.message]) == lost
 
 
 def test_a_model_that_is_broken_is_the_hosts_mistake(fast: Sandbox) -> None:

@@ -125,11 +125,11 @@ def test_only_what_happens_now_is_told(room, journal) -> None:
 
 def test_a_program_that_cost_the_world_is_not_run_again(engine, journal) -> None:
     room = Sandbox([get_charges], engine=engine, journal=journal, limits=Limits(timeout=0.5))
-    script = [READ, Program("while True: pass"), READ, DOWN, SUM, "4300"]
+    script = [READ, Program("while True: pass"), Program("charges.append(1)"), DOWN, SUM, "4301"]
     agent = Agent(ScriptedModel(script), room, journal=journal)
     assert agent.run("?", id="T-1").stop == "model"
     result = agent.run("?", id="T-1")
-    assert (result.answer, result.results[-1].value) == ("4300", 4300)
+    assert (result.answer, result.results[-1].value) == ("4301", 4301)
 
 
 def test_a_world_that_cannot_be_made_again_is_said_to_be_lost(room, journal, monkeypatch) -> None:
