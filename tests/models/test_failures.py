@@ -50,6 +50,13 @@ def test_what_does_not_pass_is_told_in_the_providers_words(wire, server, talk, s
     assert KEY not in "".join(traceback.format_exception(error))
 
 
+@pytest.mark.parametrize("key", ["plainly-a-key-0123456789", "sk-of-somebody-else-0123456789"])
+def test_credentials_are_not_repeated(wire, server, talk, key) -> None:
+    server.say(refusal(401, "authentication_error", f"Incorrect API key: {key}, said Bearer {key}"))
+    error = fails(talk, wire.model(server, api_key=key if key.startswith("plainly") else KEY))
+    assert str(error) == f"{server.host} answered 401: Incorrect API key: [key], said Bearer [key]"
+
+
 @pytest.mark.parametrize(
     "more",
     [

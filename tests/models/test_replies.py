@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from codeact.messages import Asked, Tokens
+from codeact.messages import Asked, Observed, Request, Said, Tokens
 from tests.models.wires import Call, call
 
 
@@ -97,5 +97,11 @@ def test_an_empty_reply_is_a_reply(wire, server, talk) -> None:
 
 
 def test_halves_of_characters_are_taken_and_sent_whole(wire, server, talk) -> None:
-    server.say(wire.answer("x", [Call("a", '{"code": "\'\\ud83d\'"}')]))
-    assert talk(wire.model(server)).programs == (Asked("a", "'\ud83d'"),)
+    server.say(wire.answer("x", [Call("a", '{"code": "\'\\ud83d\'"}')]), wire.answer("y"))
+    model = wire.model(server)
+    reply = talk(model)
+    assert reply.programs == (Asked("a", "'\ud83d'"),)
+    said = Said("\ud83d \ud83d\ude42")
+    assert talk(model, Request("\ud83d", (said, reply, Observed("a", "\ud83d", ok=True)))).text == "y"
+    assert server.refused == []
+    assert "\ufffd \U0001f642" in str(server.seen[-1].body)
