@@ -131,10 +131,8 @@ class _Rerun:
         diverged = _divergence(was, result, player)
         if diverged is None:
             return Replayed(record, result)
-        error = was.error
-        if error is not None and error.kind in {"timeout", "host"} and not player.diverged and _is_part(was, result):
-            what = "the clock" if error.kind == "timeout" else f"the host ({error.type})"
-            why = f"it was ended by {what} and not by itself; as far as both came it did the same"
+        if _was_cut(was, result, player):
+            why = f"{_who_ended(was)} ended it, and not the program; as far as both came it did the same"
             return Replayed(record, result, unfinished=why)
         return Replayed(record, result, f"{diverged}{self._else()}")
 
@@ -218,9 +216,22 @@ def _proposed(player: Player) -> int:
     return max((each["proposal"] for each in found if isinstance(each, dict)), default=0)
 
 
-def _is_part(was: Result, now: Result) -> bool:
-    """Whether the output of one begins with that of the other."""
-    return was.stdout.startswith(now.stdout) or now.stdout.startswith(was.stdout)
+def _was_cut(was: Result, now: Result, player: Player) -> bool:
+    """Whether a run was ended from outside, and what it did until then is what it did now."""
+    if was.error is None or was.error.kind not in {"timeout", "host"}:
+        return False
+    if player.diverged is not None:
+        same = player.beyond
+    else:  # it may have come less far than it did then only where it was ended from outside again
+        stopped = now.error is not None and now.error.kind in {"timeout", "fuel"}
+        same = stopped or player.made == len(player.tape.calls)
+    return same and (was.stdout.startswith(now.stdout) or now.stdout.startswith(was.stdout))
+
+
+def _who_ended(was: Result) -> str:
+    if was.error is None or was.error.kind == "timeout":
+        return "the clock"
+    return f"the host ({was.error.type})"
 
 
 def _ended(result: Result) -> str:

@@ -18,12 +18,13 @@ from codeact.engines import Answer, Doors, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
 from codeact.values import Uncrossable, encode
 from wasm_runtime.guest.codec import decode, encode_call
+from wasm_runtime.guest.names import shortened
 
 LONGEST = 1_000_000
 """Entries that a tape takes; a program that reads the clock more often cannot be run again."""
 
 LARGEST = 256 * 1024 * 1024
-"""Characters of answers that a tape takes."""
+"""Characters that a tape takes of what was answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Tape:
         monotonic: readings of the clock that never goes back, nanoseconds.
         verdicts: what the checker said of its text, one for each way to read it: why it is not run, why that could not
             be told, or None.
-        size: characters of the answers.
+        size: characters of what was answered.
         room: characters of arguments that it still takes; they are for whoever reads it, and not needed to run it again.
     """
 
@@ -184,7 +185,7 @@ class Recorder:
         if arguments is not None:
             tape.room -= len(arguments)
         kept = arguments if tape.room >= 0 else None
-        tape.calls.append(Spoken(name, digest, None, kept, line, time.monotonic_ns()))
+        tape.calls.append(Spoken(shortened(name), digest, None, kept, line, time.monotonic_ns()))
         return len(tape.calls) - 1
 
     def _answered(self, place: int | None, reply: Reply) -> Reply:
@@ -211,6 +212,7 @@ class Recorder:
                 self.tape.size += len(text)
                 # A set that is made anew may have another order.
                 return Said("Answer", text), Answer(decode(text)) if _SET in text else reply
+        self.tape.size += len(reply.message)
         return Said(reply.type, reply.message), reply
 
 
@@ -224,12 +226,14 @@ class Player:
     Attributes:
         made: calls that it has answered.
         diverged: what the program did that it had not done; None while it does the same.
+        beyond: whether that is only that it went on where the tape ends.
     """
 
     def __init__(self, tape: Tape, limits: Limits) -> None:
         self.tape = tape
         self.made = 0
         self.diverged: str | None = None
+        self.beyond = False
         self._depth = limits.value_depth
         self._heard = deque(tape.heard)
         self._verdicts = iter(tape.verdicts)
@@ -267,7 +271,7 @@ class Player:
 
     def _refuse(self, name: str, _reason: str, line: int = 0) -> Reply:
         self._line = line
-        return self._at_once(self._answer(name, None, lambda: f"{name[:80]} with what cannot be read"))
+        return self._at_once(self._answer(name, None, lambda: f"{shortened(name)} with what cannot be read"))
 
     def _wait(self, seconds: float | None) -> tuple[tuple[int, Reply], ...] | Stop:
         number = self._waits
@@ -275,20 +279,24 @@ class Player:
         if self._heard and self._heard[0].wait == number:
             answers = self._heard.popleft().answers
             return tuple((ticket, _opened(said)) for ticket, said in answers) if answers else self._ended("it waits on")
-        return self._ended("it waits where an answer had come") if seconds is None else ()
+        if seconds is not None:
+            return ()
+        self.beyond = self.diverged is None and not self._heard and self.made == len(self.tape.calls)
+        return self._ended("it waits where an answer had come")
 
     def _answer(self, name: str, arguments: str | None, written: Callable[[], str]) -> int | Reply:
         if self.made == len(self.tape.calls):
-            return self._ended(f"it calls {name[:80]} where no more calls were recorded")
+            self.beyond = self.diverged is None and not self._heard
+            return self._ended(f"it calls {shortened(name)} where no more calls were recorded")
         spoken = self.tape.calls[self.made]
         digest = "" if arguments is None else _digest(arguments)
-        if spoken.name != name:
-            return self._stop(f"it calls {name[:80]} where a call of {spoken.name} was recorded")
+        if spoken.name != shortened(name):
+            return self._stop(f"it calls {shortened(name)} where a call of {spoken.name} was recorded")
         if spoken.digest != digest:
             return self._stop(f"it calls {written()} where {_told(spoken)} was recorded")
         self.made += 1
         if spoken.answer is None:
-            return self._ended(f"it goes on after a call of {name} that was not answered")
+            return self._ended(f"it goes on after a call of {spoken.name} that was not answered")
         return spoken.answer if isinstance(spoken.answer, int) else _opened(spoken.answer)
 
     def _at_once(self, reply: int | Reply) -> Reply:

@@ -109,8 +109,8 @@ class Journal:
             JournalError: the file cannot be read.
         """
         rows = self._store.rows(
-            f"SELECT {_HEAD} FROM journal_runs WHERE ?1 IS NULL OR task = ?1 ORDER BY number DESC LIMIT ?2",  # noqa: S608 - names of our own
-            (task, -1 if limit is None else limit),
+            f"SELECT {_HEAD} FROM journal_runs WHERE ? IS NULL OR task = ? ORDER BY number DESC LIMIT ?",  # noqa: S608 - names of our own
+            (task, task, -1 if limit is None else limit),
         )
         return tuple(map(_head, rows))
 
@@ -170,10 +170,15 @@ class Journal:
 
     def _before(self, id: str, last: RunRecord) -> RunRecord:  # noqa: A002 - as above
         try:
-            return self.run(id)
+            found = self.run(id)
         except LookupError:
             msg = f"run {last.id} had a world in which others had run before, and these are not all in the journal"
             raise NoHistory(msg) from None
+        error = found.result and found.result.error
+        if error and error.kind == "timeout" and found.tape.end is None:
+            msg = f"run {found.id}, which was before run {last.id} in its world, was ended by the clock in the middle of its work: what it left cannot be made again"
+            raise NoHistory(msg)
+        return found
 
     def tasks(self) -> tuple[TaskRecord, ...]:
         """The tasks that runs were for or that have a conversation, the latest first.
@@ -256,8 +261,8 @@ class Journal:
     def _found(self, id: str) -> Any:  # noqa: A002 - as above
         columns = f"{_HEAD}, setting, beginning, ending, tape, now, monotonic"
         rows = self._store.rows(
-            f"SELECT {columns} FROM journal_runs WHERE id >= ?1 AND id < ?1 || 'g' LIMIT 2",  # noqa: S608 - as above
-            (id,),
+            f"SELECT {columns} FROM journal_runs WHERE id >= ? AND id < ? || 'g' LIMIT 2",  # noqa: S608 - as above
+            (id, id),
         )
         exact = [row for row in rows if row[0] == id]
         if id and (exact or len(rows) == 1):

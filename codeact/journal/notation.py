@@ -191,7 +191,7 @@ def tape_read(data: object, now: object, monotonic: object) -> Tape:
 def _said(tape: Tape, kind: _Kind, text: str) -> Said:
     if kind == "Answer":
         decode(text)  # a program that runs again must not be the first to find that it is none
-        tape.size += len(text)
+    tape.size += len(text)
     return Said(kind, text)
 
 

@@ -96,7 +96,11 @@ class Store:
         run = connection.execute
         # Readers and a writer do not wait for each other, and a commit need not wait for the disk: what a process has
         # written is there when it is killed, and a machine that loses its power may lose the last commits.
-        run("PRAGMA journal_mode = WAL")
+        try:
+            run("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:  # who opens it next will do it
+                raise
         run("PRAGMA synchronous = NORMAL")
         if not run("SELECT 1 FROM sqlite_schema WHERE name = 'journal_about'").fetchone():
             with _whole(connection):

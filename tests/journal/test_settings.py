@@ -144,7 +144,7 @@ def test_a_program_that_the_clock_ended(keep: Keep, program: str) -> None:
     replayed = keep().replay(result.run)
     assert replayed.diverged is None
     if not replayed.same:
-        assert "it was ended by the clock and not by itself" in replayed.unfinished
+        assert "the clock ended it, and not the program" in replayed.unfinished
     assert replayed.result.stdout == result.stdout
 
 
@@ -171,7 +171,7 @@ def test_a_run_that_was_cancelled(keep: Keep, journal: Journal) -> None:
     assert [call.name for call in journal.run(head.id).calls] == ["ask", "begin"]
     replayed = keep().replay(head.id)
     assert replayed.diverged is None
-    assert "ended by the host (CancelledError)" in replayed.unfinished
+    assert "the host (CancelledError) ended it" in replayed.unfinished
 
 
 def test_nothing_of_a_replay_goes_on_record(engine: str, journal: Journal) -> None:
@@ -214,3 +214,24 @@ def test_with_limits_of_one_million_entries(path: Path, engine: str) -> None:
         result = sandbox.run("import time\nsum(time.time() > 0 for _ in range(20_000))")
         assert sandbox.replay(result.run).same
     assert path.stat().st_size < 500_000
+
+
+def test_a_session_after_a_program_that_the_clock_ended(journal: Journal) -> None:
+    sandbox = Sandbox(engine="restricted", journal=journal, limits=Limits(timeout=0.3))
+    session = sandbox.session()
+    assert session.run("n = 0\nwhile True: n += 1").error.kind == "timeout"
+    last = session.run("n")
+    assert last.ok
+    with pytest.raises(
+        ReplayError, match="was ended by the clock in the middle of its work: what it left cannot be made again"
+    ):
+        sandbox.replay(last.run)
+
+
+def test_a_session_after_a_program_that_printed_too_much(keep: Keep) -> None:
+    session = keep([ask], output=1000).session()
+    session.run("x = tools.ask(1)")
+    assert session.run("y = 2\nwhile True: print('x' * 100)").error.kind == "output"
+    last = session.run("globals().get('y', 0)")
+    assert keep().replay(last.run).same
+    assert session.restore() == session.names
