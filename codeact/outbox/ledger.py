@@ -61,6 +61,7 @@ class Ledger:
         Returns:
             The ids of their entries, and the new entries that no rule has decided.
         """
+        self.look()
         ids, undecided = [], []
         with self.store.change():
             for proposal in proposals:
