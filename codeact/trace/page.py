@@ -86,7 +86,9 @@ def _contents(trace: Trace) -> Iterator[Html]:
     rows = []
     for number, step in enumerate(trace.steps):
         if isinstance(step, RunNode):
-            told = markup(_link(_run_id(step), f"Program {step.number}"), " ", _mark(step.ended, step.tone))
+            why = f" {step.failure.message.first}" if step.failure else ""
+            mark = _mark(step.ended, step.tone)
+            told = markup(_link(_run_id(step), f"Program {step.number}"), " ", mark, element("small", why))
             bar = _bar(step.began - begin, step.wall, span, step.tone)
             took = span_of(step.wall)
         elif step.speaker == "observation":

@@ -38,6 +38,7 @@ dd code { white-space: pre-wrap }
 .bar { display: block; width: 100%; height: 1rem; background: var(--box); border-radius: 3px }
 .fill { fill: currentcolor }
 .steps { padding-left: 2.2em; margin: .5rem 0 }
+.steps .end { flex: none }
 .steps p { display: flex; justify-content: space-between; gap: 1rem; margin: 0 } .steps .bar { margin: .1rem 0 .5rem; height: .5rem }
 dl { margin: .4rem 0; font-size: 14px } dl > div { display: grid; grid-template-columns: 9rem 1fr; gap: .5rem; padding: .15rem 0; border-top: 1px solid var(--line) }
 dt { color: var(--faint) } dd { margin: 0 }

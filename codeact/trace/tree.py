@@ -210,7 +210,10 @@ class RunNode:
         """How it ended, in a word or two."""
         if self.ok is None:
             return "not ended"
-        return "ok" if self.failure is None else "failed" if self.failure.kind == "runtime" else self.failure.kind
+        if self.failure is None:
+            return "ok" if self.ok else "failed"
+        kind = self.failure.kind
+        return "failed" if kind in {*_MISTAKES, "host"} else "denied" if kind == "denied" else f"stopped: {kind}"
 
     @property
     def tone(self) -> Tone:

@@ -152,6 +152,12 @@ def test_what_a_reviewer_looks_for_is_there() -> None:
     assert sum("proposal" in (attributes.get("class") or "") for _, attributes in found.elements) == 3
 
 
+def test_the_steps_say_why_a_program_failed() -> None:
+    shelf, entries = scene.story()
+    found = read(page_of(scene.trace(shelf, entries)))
+    assert "Program 1 denied ImportError: os does not exist here250 ms" in found.text
+
+
 def test_calls_that_overlap_are_drawn_beside_each_other() -> None:
     calls = [scene.call(1, began=0.0, duration=0.8), scene.call(2, began=0.2, duration=0.8)]
     shelf = scene.Shelf([scene.run(calls=calls, ended=scene.result())])

@@ -93,6 +93,8 @@ def test_what_was_stopped_is_no_mistake(kind: scene.Kind) -> None:
     record = scene.run(ended=scene.result(ok=False, error=scene.error(kind)))
     ((_, what),) = scene.trace(scene.Shelf([record]), wanted=record.id).refused()
     assert isinstance(what, Failure)
+    told = {"denied": "denied", "host": "failed"}.get(kind, f"stopped: {kind}")
+    assert _run(record).ended == told
 
 
 def test_what_was_used_is_told_beside_the_limit() -> None:
