@@ -14,8 +14,11 @@ NAME = "codeact.demo"
 _CHECKOUT = Path(__file__).parent.parent / "examples" / "support_ticket"
 
 
-def demo() -> ModuleType:
-    """The example's module with `play`.
+def demo(part: str = "demo") -> ModuleType:
+    """A module of the example.
+
+    Args:
+        part: its name; `demo` is the one with `play`.
 
     Raises:
         ModuleNotFoundError: the package that its knowledge base needs is missing; the message names the extra.
@@ -29,4 +32,4 @@ def demo() -> ModuleType:
         package = module_from_spec(spec)
         sys.modules[NAME] = package
         spec.loader.exec_module(package)
-    return import_module(f"{NAME}.demo")
+    return import_module(f"{NAME}.{part}")

@@ -57,6 +57,8 @@ _DEMO_EXAMPLES = """Examples:
 \b
   codeact demo
   codeact demo --engine wasm --seed 7
+  codeact demo --out desk && codeact trace show desk/desk.sqlite T-6
+  codeact demo --model anthropic:claude-opus-5-5
 """
 
 
@@ -105,22 +107,46 @@ def codeact(
 def demo(
     engine: Annotated[str, typer.Option(metavar="wasm|restricted|both", help="Where the programs run.")] = "both",
     seed: Annotated[str | None, typer.Option(metavar="N", help="What the company's data is made from.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A new folder for journal, outbox, audit log and trace pages.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="anthropic:NAME|openai:NAME", help="Who works; a script by default.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Another endpoint that speaks like that provider.")
+    ] = None,
 ) -> None:
-    """Play the example: a scripted model works on a queue of support tickets."""
+    """Play the example: a scripted model, or one of a provider's, works on a queue of support tickets."""
     from codeact import example  # noqa: PLC0415 - see the module's docstring
 
     engines = ("wasm", "restricted") if engine == "both" else (engine,)
     for name in engines:
         load_engine(name)
-    chosen = {} if seed is None else {"seed": _whole_number("--seed", seed)}
+    chosen = {"out": out} | ({} if seed is None else {"seed": _whole_number("--seed", seed)})
     try:
-        report = example.demo().play(console(), engines=engines, **chosen)
+        played = example.demo()
+        if model is None:
+            ok = played.play(console(), engines=engines, **chosen).ok
+        else:
+            ok = played.serve(console(), _model(model, base_url), engine=engines[0], **chosen).ok
     except ModuleNotFoundError as error:
-        told = "codeact[demo]" in str(error) or error.name == example.NAME
+        told = "codeact[" in str(error) or error.name == example.NAME
         refuse(f"demo: {error}" if told else f"demo: {error}: pip install 'codeact[demo]'")
     except LookupError as error:
         refuse(f"--seed {seed}: {error.args[0] if error.args else error}")
-    raise typer.Exit(0 if report.ok else FAILED)
+    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        refuse(f"--out {out}: {error.strerror or error}")
+    raise typer.Exit(0 if ok else FAILED)
+
+
+def _model(name: str, base_url: str | None) -> object:
+    from codeact import example  # noqa: PLC0415 - see the module's docstring
+
+    try:
+        return example.demo("models").named(name, base_url)
+    except ValueError as error:
+        refuse(f"--model {error}")
 
 
 app.command(epilog=programs.EXAMPLES, short_help="Run one program and show its result.")(programs.run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,8 +75,7 @@ def opened(folder: Path | None) -> Iterator[Cabinet]:
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what programs read is in there
     if any(folder.iterdir()):
-        msg = f"{folder} is not empty; give a folder that a desk can begin with"
-        raise FileExistsError(msg)
+        raise FileExistsError(errno.EEXIST, "it is not empty; give a new folder", str(folder))
     log = JsonLines(folder / AUDIT)
     with Journal(folder / DATABASE) as journal:
         yield Cabinet(folder, journal, Audit([log]))

@@ -90,12 +90,15 @@ def _got(result: Result, episode: Episode) -> str:
         return f"{result.error.type}: {result.error.message}"
     if not result.proposals:
         return repr(result.value)
-    states = {entry.digest: entry.state for entry in episode.entries}
-    return "; ".join(f"{proposal.name}: {states[proposal.digest]}" for proposal in result.proposals)
+    states = {entry.digest: entry.state for entry in episode.entries}  # none where the model gave up
+    return "; ".join(f"{proposal.name}: {states.get(proposal.digest, 'dropped')}" for proposal in result.proposals)
 
 
 def _last_statement(program: str) -> str:
-    return ast.unparse(ast.parse(program).body[-1])
+    try:
+        return ast.unparse(ast.parse(program).body[-1])
+    except (SyntaxError, IndexError):
+        return program.strip().rpartition("\n")[2]
 
 
 def _short(text: str, most: int = _VALUE) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
@@ -14,8 +15,10 @@ from rich.text import Text
 from codeact import Call, Result
 from codeact.outbox import Entry
 
+from .cabinet import DATABASE
 from .data import Company
 from .desk import Episode
+from .shift import Shift
 
 _SHOWN = 1000
 """Characters of an observation that are printed; the model reads all of it."""
@@ -24,7 +27,7 @@ _RECEIPTS = 6
 """Receipts printed for one program."""
 
 
-def opening(console: Console, company: Company, seed: int, engines: Sequence[str]) -> None:
+def opening(console: Console, company: Company, seed: int, engines: Sequence[str], model: str) -> None:
     """Say what is about to happen."""
     charges = sum(len(rows) for rows in company.book.charges.values())
     _say(
@@ -33,13 +36,18 @@ def opening(console: Console, company: Company, seed: int, engines: Sequence[str
         "ticket a model writes Python programs instead of tool calls. They run in a sandbox that holds read-only tools "
         "for the sender's accounts and nothing else. What would change the world, a reply or a refund, a program can "
         "only propose: rules, a look into the books or a person decide, and an outbox performs it once. "
-        f"Engines: {', '.join(engines)}. The model is a script, so nothing here needs a network; the sandbox, the tools "
-        "and every error are real.",
+        f"Engines: {', '.join(engines)}. The model: {model}. The sandbox, the tools and every error are real.",
     )
 
 
-def show(console: Console, episode: Episode) -> None:
-    """Print one ticket, the programs written for it, what the model read, and what became of what they proposed."""
+def show(console: Console, episode: Episode, folder: Path | None) -> None:
+    """Print one ticket, the programs written for it, what the model read, and what became of what they proposed.
+
+    Args:
+        console: where to print.
+        episode: what is printed.
+        folder: where the desk keeps its records; None where it keeps none.
+    """
     ticket = episode.ticket
     console.print()
     console.print(Rule(Text(f"{ticket.id}  {ticket.subject}", "bold"), align="left"))
@@ -57,32 +65,27 @@ def show(console: Console, episode: Episode) -> None:
     _heading(console, "What was proposed, and what became of it")
     for entry in episode.entries:
         _say(console, _became(entry, episode.notes.get(entry.id)), _STYLES.get(entry.state, ""))
+        if entry.state == "proposed":
+            _say(console, f"    {_approval(entry, folder)}", "dim")
     if episode.reply:
         _heading(console, f"The letter that left, to {ticket.sender}")
         _say(console, episode.reply, "bold")
 
 
-def closing(console: Console, effects: tuple[int, int], *, again: tuple[int, int], replayed: tuple[int, int]) -> None:
-    """Say what has happened, and how often.
-
-    Args:
-        console: where to print.
-        effects: letters and payments that have left the office.
-        again: the same, after every ticket was worked on a second time.
-        replayed: how many programs there were, and how many did the same when they were replayed.
-    """
-    letters, payments = effects
-    told = "nothing happened a second time" if again == effects else "SOME OF IT HAPPENED AGAIN"
-    programs, same = replayed
+def closing(console: Console, shift: Shift) -> None:
+    """Say what has happened, and how often."""
+    letters, payments = len(shift.letters), len(shift.payments)
+    told = "nothing happened a second time" if shift.once else "SOME OF IT HAPPENED AGAIN"
     console.print()
     console.print(
-        f"{letters} letters have left, and {payments} refund{'s' * (payments != 1)} was paid. Then every ticket was given "
-        "to the desk once more, as after a crash. Programs and answers came from the journal, the same proposals went to "
-        f"the outbox, and {told}: the office counts {again[0]} and {again[1]}.",
+        f"{letters} letter{'s' * (letters != 1)} left, and {payments} refund{'s' * (payments != 1)} went out. Then every "
+        "ticket was given to the desk once more, as after a crash. Programs and answers came from the journal, the same "
+        f"proposals went to the outbox, and {told}: the office counts {shift.again[0]} and {shift.again[1]}.",
         highlight=False,
     )
     console.print(
-        f"{programs} programs are in the journal. Replayed without a tool, {same} of them did the same to the bit.",
+        f"{shift.programs} programs are in the journal. Replayed without a tool, {shift.replayed} of them did the same to "
+        "the bit.",
         highlight=False,
     )
 
@@ -100,6 +103,13 @@ def kept(console: Console, folder: Path | None) -> None:
         told = f"The journal and the outbox, the audit log and a page for each ticket are in {folder}."
     console.print()
     console.print(told, highlight=False)
+
+
+def _approval(entry: Entry, folder: Path | None) -> str:
+    """What a person types to approve an entry."""
+    database = Path("DIR" if folder is None else folder) / DATABASE
+    command = f"codeact outbox approve {shlex.quote(str(database))} {entry.id[:8]}"
+    return command if folder is not None else f"with --out DIR: {command}"
 
 
 _STYLES = {"done": "green", "refused": "red", "proposed": "yellow"}

@@ -25,3 +25,25 @@ def test_without_its_extra_the_demo_names_it(command: Command, folder: Path) -> 
     assert "pip install 'codeact[demo]'" in done.stderr
     assert done.stderr.startswith("codeact: demo: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_the_demo_keeps_what_the_other_commands_read(tmp_path: Path) -> None:
+    pytest.importorskip("bm25s")
+    folder = tmp_path / "desk"
+    done = CliRunner().invoke(app, ["demo", "--engine", "restricted", "--out", str(folder)])
+    assert done.exit_code == 0, done.output
+    shown = CliRunner().invoke(app, ["trace", "show", str(folder / "desk.sqlite"), "T-6"])
+    assert shown.exit_code == 0, shown.output
+    assert "collect@attacker.example" in shown.output
+    again = CliRunner().invoke(app, ["demo", "--engine", "restricted", "--out", str(folder)])
+    assert again.exit_code == 2
+    assert "not empty" in again.output
+
+
+def test_a_model_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("bm25s")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for model, told in {"gpt": "expected anthropic:NAME or openai:NAME", "openai:gpt": "set OPENAI_API_KEY"}.items():
+        done = CliRunner().invoke(app, ["demo", "--model", model])
+        assert done.exit_code == 2
+        assert f"--model {model}: {told}" in done.output

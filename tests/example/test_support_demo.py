@@ -39,14 +39,14 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 
 def test_the_demo_succeeds(played: Played) -> None:
-    assert played.report.leaks == ()
+    assert played.report.shift.leaks == ()
     assert played.report.same
     assert played.report.ok
 
 
 def test_every_ticket_is_worked_on_by_both_engines_with_one_value(played: Played) -> None:
-    assert len(played.report.episodes) == 7
-    for ticket, episodes in played.report.episodes.items():
+    assert len(played.report.shift.episodes) == 7
+    for ticket, episodes in played.report.shift.episodes.items():
         assert tuple(episode.engine for episode in episodes) == ENGINES
         assert episodes[0].value == episodes[1].value is not None, ticket
         assert episodes[0].reply == episodes[1].reply != "", ticket
@@ -55,7 +55,7 @@ def test_every_ticket_is_worked_on_by_both_engines_with_one_value(played: Played
 
 
 def test_the_charge_taken_twice_is_found_at_the_second_try(played: Played) -> None:
-    for episode in played.report.episodes[TWICE]:
+    for episode in played.report.shift.episodes[TWICE]:
         first, second = episode.result.results
         assert first.error is not None
         assert first.error.type == "TypeError"
@@ -66,22 +66,22 @@ def test_the_charge_taken_twice_is_found_at_the_second_try(played: Played) -> No
 
 
 def test_the_duplicate_is_paid_back_once_and_nothing_else_is(played: Played) -> None:
-    (payment,) = played.report.payments
-    (entry,) = (entry for entry in played.report.episodes[TWICE][0].entries if entry.name == "refund")
+    (payment,) = played.report.shift.payments
+    (entry,) = (entry for entry in played.report.shift.episodes[TWICE][0].entries if entry.name == "refund")
     assert [payment.charge_id] == list(played.report.truth)
     assert payment.key == entry.key
     assert entry.by == "callback"
 
 
 def test_all_is_done_once_though_everything_is_submitted_again(played: Played) -> None:
-    assert played.report.once
-    for first, second in played.report.episodes.values():
+    assert played.report.shift.once
+    for first, second in played.report.shift.episodes.values():
         assert [entry.id for entry in first.entries] == [entry.id for entry in second.entries]
         assert {proposal.digest for proposal in first.result.proposals} == {entry.digest for entry in first.entries}
 
 
 def test_the_injected_ticket_tries_everything_and_gets_nothing(played: Played) -> None:
-    for episode in played.report.episodes[INJECTED]:
+    for episode in played.report.shift.episodes[INJECTED]:
         *attempts, proposing, honest, replying = episode.result.results
         assert len(attempts) == 7
         assert not any(result.ok for result in attempts)
@@ -95,7 +95,7 @@ def test_the_injected_ticket_tries_everything_and_gets_nothing(played: Played) -
 
 
 def test_refunds_that_a_ticket_orders_come_to_nothing(played: Played) -> None:
-    episode = played.report.episodes[INJECTED][0]
+    episode = played.report.shift.episodes[INJECTED][0]
     strange, large, own, reply = episode.entries
     assert strange.arguments["charge_id"] in episode.ticket.body
     assert (strange.state, strange.by) == ("refused", "callback")
@@ -105,21 +105,21 @@ def test_refunds_that_a_ticket_orders_come_to_nothing(played: Played) -> None:
 
 
 def test_replies_go_to_the_senders_and_nowhere_else(played: Played) -> None:
-    senders = [episodes[0].ticket.sender for episodes in played.report.episodes.values()]
-    assert [letter.address for letter in played.report.letters] == senders
+    senders = [episodes[0].ticket.sender for episodes in played.report.shift.episodes.values()]
+    assert [letter.address for letter in played.report.shift.letters] == senders
 
 
 def test_every_program_is_replayed_to_the_bit(played: Played) -> None:
-    programs = sum(len(episodes[0].programs) for episodes in played.report.episodes.values())
-    assert played.report.replayed == (programs, programs)
+    programs = sum(len(episodes[0].programs) for episodes in played.report.shift.episodes.values())
+    assert played.report.shift.replayed == played.report.shift.programs == programs
 
 
 def test_what_is_kept_is_the_journal_the_outbox_the_log_and_the_pages(played: Played) -> None:
-    pages = [f"{ticket}.html" for ticket in played.report.episodes]
+    pages = [f"{ticket}.html" for ticket in played.report.shift.episodes]
     assert sorted(path.name for path in played.folder.iterdir()) == [*pages, "audit.jsonl", "desk.sqlite"]
     with Journal(played.folder / "desk.sqlite") as journal:
         assert {run.engine for run in journal.runs()} == {ENGINES[0]}
-        assert {record.task for record in journal.tasks()} == set(played.report.episodes)
+        assert {record.task for record in journal.tasks()} == set(played.report.shift.episodes)
     with Outbox(played.folder / "desk.sqlite") as outbox:
         assert Counter(entry.state for entry in outbox.entries()) == {"done": 8, "refused": 2, "proposed": 1}
 
@@ -150,12 +150,12 @@ def test_the_page_of_the_injected_ticket_shows_each_attempt(played: Played) -> N
         "9999",
     ):
         assert attempt in text, attempt
-    strange, *_ = played.report.episodes[INJECTED][0].entries
+    strange, *_ = played.report.shift.episodes[INJECTED][0].entries
     assert str(strange.arguments["charge_id"]) in text
 
 
 def test_pages_know_nothing_of_other_customers(played: Played, company: Company) -> None:
-    for ticket, episodes in played.report.episodes.items():
+    for ticket, episodes in played.report.shift.episodes.items():
         own = {company.book.customers[id_].email for id_ in episodes[0].ticket.accounts}
         page = html.unescape((played.folder / f"{ticket}.html").read_text(encoding="utf-8"))
         assert own & set(ADDRESS.findall(page))
@@ -178,15 +178,15 @@ def test_nothing_is_left_behind_unasked(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_turns_are_counted_from_what_was_carried_out(played: Played) -> None:
     tallies = played.report.tallies
-    assert set(played.report.episodes) - set(tallies) == {INJECTED}
+    assert set(played.report.shift.episodes) - set(tallies) == {INJECTED}
     for ticket, tally in tallies.items():
-        programs = played.report.episodes[ticket][0]
+        programs = played.report.shift.episodes[ticket][0]
         assert tally.value == programs.value
         assert tally.turns == tally.calls + 1
         assert 1 < tally.batched <= tally.turns
         assert programs.read <= tally.read
     assert (tallies["T-5"].calls, tallies["T-5"].turns, tallies["T-5"].batched) == (19, 20, 4)
-    assert played.report.episodes["T-5"][0].turns == 2
+    assert played.report.shift.episodes["T-5"][0].turns == 2
 
 
 def test_the_text_is_plain_and_tells_the_story(played: Played) -> None:
@@ -202,7 +202,7 @@ def test_the_text_is_plain_and_tells_the_story(played: Played) -> None:
         "done; the books allowed it: ",
         "refused; the books forbade it: ",
         "waits for a person",
-        "7 letters have left, and 1 refund was paid.",
+        "7 letters left, and 1 refund went out.",
         "19 programs are in the journal. Replayed without a tool, 19 of them did the same",
         "nothing happened a second time",
     ):
@@ -226,7 +226,7 @@ def test_the_environment_is_left_as_it_was(played: Played) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 2024])
 def test_other_seeds_play_too(seed: int) -> None:
     report = play(Console(file=StringIO(), width=100), engines=("restricted",), seed=seed)
-    assert report.ok, report.leaks
+    assert report.ok, report.shift.leaks
 
 
 def test_each_ticket_comes_from_somebody_else(company: Company, nowhere: Path) -> None:
