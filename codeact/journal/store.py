@@ -83,7 +83,7 @@ class Store:
         if self._open is None:
             # It is never SQLite that makes the file: it would let others read it.
             where = MEMORY if self._place is None else f"{self._place.as_uri()}?mode=rw"
-            found = sqlite3.connect(where, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+            found = sqlite3.connect(where, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
             try:
                 self._set_up(found)
             except BaseException:

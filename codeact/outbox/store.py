@@ -87,7 +87,9 @@ class Store:
         with self._told():
             # It is never SQLite that makes the file: it would let others read it.
             place = ":memory:" if path is None else f"{path.as_uri()}?mode=rw"
-            self.connection = sqlite3.connect(place, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+            self.connection = sqlite3.connect(
+                place, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True
+            )
         self._close = weakref.finalize(self, self.connection.close)
         try:
             self._prepare()

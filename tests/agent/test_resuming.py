@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,9 @@ from tests.agent.victim import ID, noted, open_outbox, work
 
 
 @pytest.fixture
-def journal() -> Journal:
-    return Journal()
+def journal() -> Iterator[Journal]:
+    with Journal() as journal:
+        yield journal
 
 
 @pytest.fixture
@@ -211,9 +213,10 @@ def test_another_task_of_the_same_id_is_a_mistake(room, journal) -> None:
 
 
 def test_the_journal_is_the_sandboxs(room, fast) -> None:
-    with pytest.raises(ValueError, match="expected the journal of the sandbox"):
-        Agent(ScriptedModel([]), room, journal=Journal())
-    with pytest.raises(ValueError, match="which is None"):
-        Agent(ScriptedModel([]), fast, journal=Journal())
+    with Journal() as another:
+        with pytest.raises(ValueError, match="expected the journal of the sandbox"):
+            Agent(ScriptedModel([]), room, journal=another)
+        with pytest.raises(ValueError, match="which is None"):
+            Agent(ScriptedModel([]), fast, journal=another)
     with pytest.raises(ValueError, match="journal=3"):
         Agent(ScriptedModel([]), fast, journal=3)
