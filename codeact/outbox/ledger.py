@@ -80,7 +80,7 @@ class Ledger:
             OutboxError: there is none, or there are several.
         """
         begins = _ID.fullmatch(entry_id)
-        found = self.store.find("WHERE id BETWEEN ?1 AND ?1 || 'g' LIMIT 2", entry_id) if begins else []
+        found = self.store.find("WHERE id BETWEEN :id AND :id || 'g' LIMIT 2", id=entry_id) if begins else []
         if len(found) == 1:
             return found[0]
         msg = (
@@ -112,7 +112,7 @@ class Ledger:
 
     def look(self) -> None:
         """Find out which approvals have lapsed, and which performers have died."""
-        lapsed = self.store.find("WHERE state = 'approved' AND expires <= ?", self.clock())
+        lapsed = self.store.find("WHERE state = 'approved' AND expires <= :now", now=self.clock())
         lost = [one for one in self.store.read("started") if not self.performers.lives(one.owner or "")]
         if not lapsed and not lost:
             return

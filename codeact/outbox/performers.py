@@ -10,7 +10,7 @@ import fcntl
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -98,10 +98,16 @@ class Locks:
             name = secrets.token_hex(8)
             path = self._path(name)
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, OWNER_ONLY)
-            with suppress(OSError):  # somebody sweeps, and took it for a dead one's before it was locked
+            try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.path.samestat(os.fstat(file), path.stat()):
                     return name, file
+            except (BlockingIOError, FileNotFoundError):
+                pass  # somebody sweeps, and took it for a dead one's before it was locked
+            except OSError:
+                os.close(file)
+                path.unlink()
+                raise
             os.close(file)
 
     def _path(self, name: str) -> Path:
@@ -113,6 +119,8 @@ class Locks:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             return False
+        except PermissionError:  # another user's: who cannot know does not take it for dead
+            return True
         try:
             # Shared, so that two who look at the same time do not take each other for its holder.
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -21,7 +21,7 @@ from codeact.values import encode
 from wasm_runtime.guest.codec import decode
 
 VERSION = 1
-"""Of the tables."""
+"""Of the tables, and of how digests are made: what others have written would not fit another digest."""
 
 PATIENCE = 30.0
 """Seconds that a statement waits for another process's transaction."""
@@ -112,8 +112,8 @@ class Store:
         """
         with self._told(), self.lock:
             self._check()
-            self.connection.execute("BEGIN IMMEDIATE")
             try:
+                self.connection.execute("BEGIN IMMEDIATE")
                 yield
                 self.connection.execute("COMMIT")
             except BaseException:
@@ -127,7 +127,7 @@ class Store:
         Returns:
             The one that is there already, where there is one of the same identity; else None.
         """
-        there = self.find("WHERE id = ?", entry.id)
+        there = self.find("WHERE id = :id", id=entry.id)
         if there:
             return there[0]
         self.connection.execute(_ADD, _row(entry))
@@ -157,9 +157,10 @@ class Store:
             state: those of one state; None for all.
             task: those of one task; None for all.
         """
-        return self.find("WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR task = ?2) ORDER BY number", state, task)
+        wanted = "WHERE (:state IS NULL OR state = :state) AND (:task IS NULL OR task = :task) ORDER BY number"
+        return self.find(wanted, state=state, task=task)
 
-    def find(self, condition: str, *values: object) -> list[Entry]:
+    def find(self, condition: str, **values: object) -> list[Entry]:
         """Entries for which a condition of SQL holds."""
         with self._told(), self.lock:
             self._check()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import sqlite3
 import stat
@@ -347,4 +349,41 @@ def test_what_a_dead_performer_has_left_is_swept_away_and_what_a_living_one_hold
         outbox.submit([refund_of(1)], task="t")
         outbox.perform()
     assert len(seen[0]) == 1
+    assert [found.name for found in path.parent.iterdir()] == ["outbox.db"]
+
+
+def test_a_lock_that_somebody_has_swept_away_is_made_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flock = fcntl.flock
+    looks: list[str] = []
+
+    def swept(file: int, operation: int) -> None:
+        if operation & fcntl.LOCK_EX and len(looks) < 2:
+            looks.append("early")
+            for lock in path.parent.glob("*-performer-*"):
+                lock.unlink()
+            if len(looks) == 1:
+                raise BlockingIOError  # whoever sweeps still holds it
+        flock(file, operation)
+
+    till = Till()
+    with Outbox(path, actions=till.actions, rules=[Allow("refund")]) as outbox:
+        outbox.submit([refund_of(1)], task="t")
+        monkeypatch.setattr(fcntl, "flock", swept)
+        assert [entry.state for entry in outbox.perform()] == ["done"]
+    assert len(looks) == 2
+    assert [found.name for found in path.parent.iterdir()] == ["outbox.db"]
+
+
+def test_where_there_are_no_locks_nothing_is_performed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(file: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    till = Till()
+    with Outbox(path, actions=till.actions, rules=[Allow("refund")]) as outbox:
+        outbox.submit([refund_of(1)], task="t")
+        monkeypatch.setattr(fcntl, "flock", none)
+        with pytest.raises(OSError, match="no locks available"):
+            outbox.perform()
+        assert till.effects == []
+        assert [entry.state for entry in outbox.entries()] == ["approved"]
     assert [found.name for found in path.parent.iterdir()] == ["outbox.db"]
