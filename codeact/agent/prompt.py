@@ -13,8 +13,9 @@ from codeact.tools import Tool, Toolset
 
 FULL = 12_000
 """Characters of stubs that every request may carry: some thirty tools with a record each, 3,000 tokens. With more, there is
-a line for each tool. That is less than half the text, and costs a task a turn more, to ask for help, which reads all of
-the conversation once again: without a cache for prompts both come to the same at a dozen tools, with one at hundreds."""
+a line for each tool, which is less than half of that, and a task takes a turn more, to ask for help. In tokens both come to
+the same at a dozen tools (five turns, with a cache for prompts or without); the limit is higher because that turn takes
+seconds, and a model that does without it guesses what is in a record."""
 
 _BY_CALL = "To find something out or compute it, call run_python with one Python program. Read what comes of it; then write the next one, or answer."
 _BY_TEXT = """\
@@ -27,8 +28,8 @@ To find something out or compute it, write one Python program, fenced:
 Nothing else in that message is run. You are told what came of it; then write the next one, or answer."""
 
 _ENGINES = {
-    "wasm": "Python 3.14 and its standard library; no other packages, no network, no processes.",
-    "restricted": "Python with the data modules of its standard library; no other packages, no network, no processes."
+    "wasm": "Python 3.14 and its standard library; no other packages unless you are told of them, no network, no processes.",
+    "restricted": "Python with the data modules of its standard library; no other packages unless you are told of them, no network, no processes."
     " Some attributes with underscores are refused, and the refusal says what to write instead.",
 }
 _ANY_ENGINE = "no network, no processes."
