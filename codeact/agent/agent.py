@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,7 +15,7 @@ from codeact.agent.budget import Budget
 from codeact.agent.episode import Desk, Episode
 from codeact.agent.events import Event, Finished
 from codeact.agent.memory import Memory, Minutes
-from codeact.agent.outcome import AgentResult, Outlet, proposed
+from codeact.agent.outcome import AgentResult, Outlet, proposed, submitted
 from codeact.execution import refuse_in_a_loop
 from codeact.files import Content
 from codeact.messages import Model, Reply
@@ -207,10 +207,9 @@ class Agent:
         last = episode.messages[-1]
         answer = last.text if end.stop == "answered" and isinstance(last, Reply) else None
         given.memory.keep_end(end, answer)
-        proposals = proposed(episode.results)
-        entries: Sequence[Entry] = ()
-        if self._outbox is not None and proposals and end.stop == "answered":
-            entries = await self._outbox.submit_async(proposals, given.id)
+        entries: tuple[Entry, ...] = ()
+        if self._outbox is not None and end.stop == "answered":
+            entries = await submitted(episode.results, given.id, self._outbox)
         return AgentResult(
             id=given.id,
             answer=answer,
@@ -220,8 +219,8 @@ class Agent:
             results=tuple(episode.results),
             tokens=episode.spent.tokens,
             seconds=episode.spent.seconds,
-            proposals=proposals,
-            entries=tuple(entries),
+            proposals=proposed(episode.results),
+            entries=entries,
         )
 
 

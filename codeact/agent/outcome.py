@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Outlet(Protocol):
     """Where proposals go that are to be decided on. A `codeact.outbox.Outbox` is one."""
 
-    async def submit_async(self, proposals: Iterable[Proposal], task: str | None = None) -> Sequence[Entry]:
-        """Take proposals in; the same action with the same arguments is one entry in a task, however often it comes."""
+    async def submit_async(self, proposals: Result, task: str | None = None) -> Sequence[Entry]:
+        """Take in what a run has proposed; the same action with the same arguments is one entry in a task."""
         ...
 
 
@@ -64,4 +64,13 @@ def proposed(results: Iterable[Result]) -> tuple[Proposal, ...]:
     for result in results:
         for proposal in result.proposals if result.ok else ():
             found.setdefault(proposal.digest, proposal)
+    return tuple(found.values())
+
+
+async def submitted(results: Iterable[Result], task: str, outbox: Outlet) -> tuple[Entry, ...]:
+    """The entries of what programs that finished have proposed, each once."""
+    found: dict[str, Entry] = {}
+    for result in results:
+        if result.ok and result.proposals:
+            found.update({entry.id: entry for entry in await outbox.submit_async(result, task)})
     return tuple(found.values())

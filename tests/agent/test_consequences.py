@@ -60,6 +60,8 @@ def test_an_answer_submits_what_was_proposed(room, outbox) -> None:
         ("T-1", "approved"),
     ]
     assert outbox.entries() == list(result.entries)
+    first, second, _ = result.results
+    assert [entry.run for entry in result.entries] == [first.run, first.run, second.run]
     assert DONE == []
     outbox.perform()
     assert DONE == [("ch_1", 20), ("ch_3", 10)]

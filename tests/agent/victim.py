@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from codeact.agent import AgentResult
 from codeact.journal import Conversation, Entry
 from codeact.messages import Reply, Request
 from codeact.outbox import Outbox
-from codeact.proposals import Proposal
+from codeact.result import Result
 from codeact.testing.models import FunctionModel, Program
 
 TASK, ID = "Refund what c1 was charged twice.", "T-1"
@@ -45,7 +45,7 @@ class Stepping:
         self._outbox = outbox
         self._step = step
 
-    async def submit_async(self, proposals: Iterable[Proposal], task: str | None = None) -> Sequence[object]:
+    async def submit_async(self, proposals: Result, task: str | None = None) -> Sequence[object]:
         self._step()
         entries = await self._outbox.submit_async(proposals, task)
         self._step()
