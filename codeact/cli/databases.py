@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -19,7 +20,9 @@ def holds(path: Path, table: str, option: str) -> bool:
     import sqlite3  # noqa: PLC0415 - see the package's docstring
 
     try:
-        path.open("rb").close()  # whose errors say more than SQLite's
+        # Not opened: to close a file takes from this process what SQLite has locked in it.
+        if not stat.S_ISREG(path.stat().st_mode):  # whose errors say more than SQLite's
+            refuse(f"{option} {path}: it is no file")
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,))
             return found.fetchone() is not None

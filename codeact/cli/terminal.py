@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import typer
@@ -38,6 +39,18 @@ def put(text: str, stream: TextIO) -> None:
     except OSError as error:
         hung_up()
         refuse(f"{stream.name}: {error.strerror or error}")
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[Console]:
+    """A console, and what cannot be written to it is told in one line."""
+    try:
+        yield console()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        hung_up()
+        refuse(f"{sys.stdout.name}: {error.strerror or error}")
 
 
 def printable(text: str, stream: TextIO) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeact.cli.databases import holds
-from codeact.cli.terminal import console, put, refuse
+from codeact.cli.terminal import printing, put, refuse
 
 if TYPE_CHECKING:
     from codeact.journal import Journal
@@ -89,15 +89,13 @@ def list_(
     if as_json:
         put(json.dumps([asdict(head) for head in heads], indent=2) + "\n", sys.stdout)
         return
-    terminal = console()
-    for head in heads:
-        ended = "not ended" if head.ok is None else "ok" if head.ok else head.kind or "failed"
-        style = "green" if head.ok else "yellow" if head.ok is None else "bold red"
-        calls = "" if head.calls is None else many(head.calls, "call")
-        told = (
-            f"{head.id[:12]}  {day_of(head.began)}  {ended:<9}  {span_of(head.wall):>9}  {calls:<12}  {head.task or ''}"
-        )
-        terminal.print(visible(told).replace("\n", "\\n").rstrip(), style=style, markup=False, soft_wrap=True)
+    with printing() as terminal:
+        for head in heads:
+            ended = "not ended" if head.ok is None else "ok" if head.ok else head.kind or "failed"
+            style = "green" if head.ok else "yellow" if head.ok is None else "bold red"
+            calls = "" if head.calls is None else many(head.calls, "call")
+            told = f"{head.id[:12]}  {day_of(head.began)}  {ended:<9}  {span_of(head.wall):>9}  {calls:<12}  {head.task or ''}"
+            terminal.print(visible(told).replace("\n", "\\n").rstrip(), style=style, markup=False, soft_wrap=True)
 
 
 @trace.command(epilog=_SHOW, short_help="Show a task or a run as text.")
@@ -106,10 +104,10 @@ def show(journal: _Journal, wanted: _Wanted, outbox: _Outbox = None) -> None:
     from codeact.trace import rows_of  # noqa: PLC0415 - see the package's docstring
 
     found = _found(journal, wanted, outbox)
-    terminal = console()
     styles = {"good": "green", "bad": "bold red", "wary": "yellow", "faint": "dim", None: ""}
-    for row in rows_of(found):
-        terminal.print(row.text, style=styles[row.tone], markup=False, soft_wrap=True)
+    with printing() as terminal:
+        for row in rows_of(found):
+            terminal.print(row.text, style=styles[row.tone], markup=False, soft_wrap=True)
 
 
 @trace.command(epilog=_EXPORT, short_help="Write a task or a run as one HTML page.")

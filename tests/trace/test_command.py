@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -170,7 +171,8 @@ MISUSES = [
     (["list", "none.db"], "JOURNAL none.db: No such file or directory"),
     (["list", "text.db"], "JOURNAL text.db: file is not a database"),
     (["list", "empty.db"], "JOURNAL empty.db: it holds no journal"),
-    (["list", "."], "JOURNAL .: Is a directory"),
+    (["list", "."], "JOURNAL .: it is no file"),
+    (["list", "/dev/null"], "JOURNAL /dev/null: it is no file"),
     (["list", "runs.db", "--limit", "0"], "Invalid value for '--limit'"),
     (
         ["show", "runs.db", "nothing"],
@@ -216,6 +218,21 @@ def test_a_task_is_found_by_its_beginning(tmp_path: Path) -> None:
     done = _codeact("show", path, "ticket")
     assert done.stdout.startswith("Task ticket \\x1b[2J\n")
     assert _codeact("list", path).stdout.endswith("ticket \\x1b[2J\\n100\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", [["list"], ["show", "T-1"], ["export", "T-1", "-o", "-"]])
+def test_a_full_disk_is_one_line(tmp_path: Path, command: list[str]) -> None:
+    path = tmp_path / "runs.db"
+    with Journal(path) as journal:
+        Sandbox(engine="restricted", journal=journal).run("1", task="T-1")
+    name, *rest = command
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "codeact", "trace", name, str(path), *rest],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "codeact: <stdout>: No space left on device\n")
 
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
