@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -62,6 +62,7 @@ class Store:
         self.lock = threading.RLock()
         self._process = os.getpid()
         self._open: sqlite3.Connection | None = None
+        self._close: Callable[[], object] = _nothing
         self._closed = False
         try:
             self._place = None if self.path == MEMORY else place(self.path)
@@ -89,7 +90,7 @@ class Store:
             except BaseException:
                 found.close()
                 raise
-            self._open = found
+            self._open, self._close = found, weakref.finalize(self, found.close)
         return self._open
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
@@ -121,7 +122,7 @@ class Store:
     def leave(self) -> None:
         """Be without a connection until one is needed. What is kept in memory alone stays connected until it is closed."""
         if self._open is not None and (self._closed or self._place is not None):
-            self._open.close()
+            self._close()
             self._open = None
 
     @contextmanager
@@ -165,6 +166,10 @@ class Store:
         if not there:
             msg = f"the journal {self.path!r} has been moved or removed since it was opened"
             raise JournalError(msg)
+
+
+def _nothing() -> None:
+    """There is no connection to close."""
 
 
 @contextmanager
