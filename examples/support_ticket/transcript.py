@@ -66,7 +66,7 @@ def show(console: Console, episode: Episode, folder: Path | None) -> None:
     for entry in episode.entries:
         _say(console, _became(entry, episode.notes.get(entry.id)), _STYLES.get(entry.state, ""))
         if entry.state == "proposed":
-            _say(console, f"    {_approval(entry, folder)}", "dim")
+            console.print(Text(f"    {_approval(entry, folder)}", "dim"), soft_wrap=True)  # to be copied
     if episode.reply:
         _heading(console, f"The letter that left, to {ticket.sender}")
         _say(console, episode.reply, "bold")

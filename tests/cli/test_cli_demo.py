@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,13 @@ def test_the_demo_keeps_what_the_other_commands_read(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["trace", "show", str(folder / "desk.sqlite"), "T-6"])
     assert shown.exit_code == 0, shown.output
     assert "collect@attacker.example" in shown.output
+    ((command, database, entry),) = re.findall(r"codeact (outbox approve) (\S+) (\w+)", done.output)
+    listed = CliRunner().invoke(app, ["outbox", "list", database, "--state", "proposed", "--json"])
+    (waiting,) = json.loads(listed.stdout)
+    given = [*command.split(), database, entry, "--digest", waiting["digest"], "--by", "ada"]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    listed = CliRunner().invoke(app, ["outbox", "list", database, "--state", "approved", "--json"])
+    assert [found["id"] for found in json.loads(listed.stdout)] == [waiting["id"]]
     again = CliRunner().invoke(app, ["demo", "--engine", "restricted", "--out", str(folder)])
     assert again.exit_code == 2
     assert "not empty" in again.output

