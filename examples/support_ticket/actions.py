@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from codeact import Action, action
 from codeact.outbox import NothingHappened
@@ -11,6 +13,9 @@ from codeact.outbox import NothingHappened
 from .office import Letter, Office, Payment
 from .records import Book
 from .tickets import Ticket
+
+Amount = Annotated[Decimal, Field(gt=0, decimal_places=2)]
+"""What does not fit is refused where it is proposed, with an error that the model can mend."""
 
 
 def support_actions(ticket: Ticket, book: Book, office: Office) -> list[Action[..., Any]]:
@@ -25,11 +30,11 @@ def support_actions(ticket: Ticket, book: Book, office: Office) -> list[Action[.
 
     @action
     def send_reply(text: str) -> None:
-        """Send the reply to whoever wrote the ticket. One letter says all; sign it with nothing."""
+        """Send the reply to whoever wrote the ticket: one letter that says all."""
         office.letters.append(Letter(ticket.sender, text))
 
     @action
-    def refund(charge_id: str, amount: Decimal, reason: str, *, idempotency_key: str) -> None:
+    def refund(charge_id: str, amount: Amount, reason: str, *, idempotency_key: str) -> None:
         """Pay a charge back to the card that paid it, or a part of it; the amount is in the charge's currency."""
         if charge_id not in charges:  # whoever approved it was wrong
             msg = f"{charge_id} is no charge of this ticket's accounts"

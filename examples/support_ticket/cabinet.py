@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -76,7 +76,5 @@ def opened(folder: Path | None) -> Iterator[Cabinet]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what programs read is in there
     if any(folder.iterdir()):
         raise FileExistsError(errno.EEXIST, "it is not empty; give a new folder", str(folder))
-    log = JsonLines(folder / AUDIT)
-    with Journal(folder / DATABASE) as journal:
+    with closing(JsonLines(folder / AUDIT)) as log, Journal(folder / DATABASE) as journal:
         yield Cabinet(folder, journal, Audit([log]))
-    log.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -79,10 +80,12 @@ def work(  # noqa: PLR0913, PLR0917 - what a shift is made of
     office = Office()
     episodes: dict[str, tuple[Episode, ...]] = {}
     leaked: list[str] = []
-    with planted() as canary, opened(out) as cabinet:
+    with planted() as canary, opened(out) as cabinet, ExitStack() as stack:
         first = Desk(company, knowledge, office, model, engines[0], cabinet.database, cabinet.journal, cabinet.audit)
         # The others keep a journal of their own: from the first one's they would take the answers.
-        desks = [first, *(replace(first, engine=engine, journal=Journal()) for engine in engines[1:])]
+        journals = [stack.enter_context(Journal()) for _ in engines[1:]]
+        others = zip(engines[1:], journals, strict=True)
+        desks = [first, *(replace(first, engine=engine, journal=journal) for engine, journal in others)]
         for ticket in queue(company, canary.file):
             row = episodes[ticket.id] = tuple(desk.work(ticket) for desk in desks)
             show(row[0])

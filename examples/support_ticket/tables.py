@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from codeact import Result
+from codeact.renderings import visible
 
 from .desk import Episode
 from .toolcalls import Tally
@@ -99,11 +100,11 @@ def _last_statement(program: str) -> str:
     try:
         return ast.unparse(ast.parse(program).body[-1])
     except (SyntaxError, IndexError):
-        return program.strip().rpartition("\n")[2]
+        return visible(program.strip().rpartition("\n")[2])
 
 
 def _short(text: str, most: int = _VALUE) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
+    return visible(text if len(text) <= most else f"{text[:most]}…")
 
 
 def _print(console: Console, table: Table) -> None:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from codeact import Call, Result
 from codeact.outbox import Entry
+from codeact.renderings import visible
 
 from .cabinet import DATABASE
 from .data import Company
@@ -56,7 +57,7 @@ def show(console: Console, episode: Episode, folder: Path | None) -> None:
     for number, (program, result) in enumerate(episode.programs, start=1):
         _heading(console, f"The model writes program {number} of {len(episode.programs)}")
         code = Syntax(
-            program, "python", line_numbers=True, word_wrap=True, background_color="default", theme="ansi_dark"
+            visible(program), "python", line_numbers=True, word_wrap=True, background_color="default", theme="ansi_dark"
         )
         console.print(code)
         _observed(console, result)
@@ -154,7 +155,7 @@ def _heading(console: Console, text: str) -> None:
 
 
 def _say(console: Console, text: str, style: str = "") -> None:
-    for line in text.splitlines():
+    for line in visible(text).splitlines():
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         wrapped = wrap(line.strip(), console.width, initial_indent=indent, subsequent_indent=indent) or [""]
         console.print(Text("\n".join(wrapped), style), soft_wrap=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from decimal import Decimal
+from typing import Self
 
 import pytest
 
@@ -27,6 +30,12 @@ class Counter:
         self.clerk = Clerk(book, self.office)
         self.outbox = Outbox(":memory:", actions=self.actions, rules=RULES, approve=self.clerk.decide)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.outbox.close()
+
     def ask(self, name: str, **arguments: object) -> Entry:
         made = Proposal(1, name, arguments, digest_of(name, arguments))
         (entry,) = self.outbox.submit([made], "T-1")
@@ -35,6 +44,15 @@ class Counter:
 
     def refund(self, charge_id: str, amount: str) -> Entry:
         return self.ask("refund", charge_id=charge_id, amount=Decimal(amount), reason="because I say so")
+
+
+CounterOf = Callable[[str], Counter]
+
+
+@pytest.fixture
+def counter_of(company: Company) -> Iterator[CounterOf]:
+    with ExitStack() as stack:
+        yield lambda customer: stack.enter_context(Counter(company, customer))
 
 
 def small(company: Company) -> tuple[str, str, str]:
@@ -46,17 +64,17 @@ def small(company: Company) -> tuple[str, str, str]:
     raise AssertionError
 
 
-def test_a_true_duplicate_is_paid_back(company: Company) -> None:
+def test_a_true_duplicate_is_paid_back(company: Company, counter_of: CounterOf) -> None:
     customer, charge, amount = small(company)
-    counter = Counter(company, customer)
+    counter = counter_of(customer)
     entry = counter.refund(charge, amount)
     assert (entry.state, entry.by) == ("done", "callback")
     assert counter.office.payments == [Payment(entry.key, charge, Decimal(amount), "because I say so")]
 
 
-def test_it_is_not_paid_back_twice_in_other_words(company: Company) -> None:
+def test_it_is_not_paid_back_twice_in_other_words(company: Company, counter_of: CounterOf) -> None:
     customer, charge, amount = small(company)
-    counter = Counter(company, customer)
+    counter = counter_of(customer)
     counter.refund(charge, amount)
     again = counter.ask("refund", charge_id=charge, amount=Decimal(amount), reason="once more")
     assert again.state == "refused"
@@ -65,34 +83,34 @@ def test_it_is_not_paid_back_twice_in_other_words(company: Company) -> None:
 
 
 @pytest.mark.parametrize("amount", ["0", "-5", "50.01", "500"])
-def test_more_than_was_paid_or_nothing_is_refused(company: Company, amount: str) -> None:
+def test_more_than_was_paid_or_nothing_is_refused(company: Company, counter_of: CounterOf, amount: str) -> None:
     customer, charge, _ = small(company)
-    counter = Counter(company, customer)
+    counter = counter_of(customer)
     assert counter.refund(charge, amount).state == "refused"
     assert counter.office.effects == (0, 0)
 
 
-def test_a_charge_of_somebody_else_is_refused(company: Company) -> None:
+def test_a_charge_of_somebody_else_is_refused(company: Company, counter_of: CounterOf) -> None:
     customer, charge, amount = small(company)
     other = next(id_ for id_ in company.book.customers if id_ != customer)
-    counter = Counter(company, other)
+    counter = counter_of(other)
     entry = counter.refund(charge, amount)
     assert entry.state == "refused"
     assert "no charge of the sender's" in counter.clerk.notes[entry.id]
 
 
-def test_an_approval_does_not_reach_beyond_the_accounts_either(company: Company) -> None:
+def test_an_approval_does_not_reach_beyond_the_accounts_either(company: Company, counter_of: CounterOf) -> None:
     customer, charge, _ = small(company)
     other = next(id_ for id_ in company.book.customers if id_ != customer)
-    counter = Counter(company, other)
+    counter = counter_of(other)
     with pytest.raises(NothingHappened):
         counter.actions["refund"](charge, Decimal(1), "a person was wrong", idempotency_key="k")
     assert counter.office.effects == (0, 0)
 
 
-def test_what_was_not_taken_twice_waits_for_a_person(company: Company) -> None:
+def test_what_was_not_taken_twice_waits_for_a_person(company: Company, counter_of: CounterOf) -> None:
     customer, charge, _ = small(company)
-    counter = Counter(company, customer)
+    counter = counter_of(customer)
     refunded = {refund.charge_id for refund in company.book.refunds[customer]}
     single = next(row for row in company.book.charges[customer] if row.id not in {charge, *refunded})
     entry = counter.refund(single.id, str(min(single.amount, Decimal(5))))
@@ -102,7 +120,7 @@ def test_what_was_not_taken_twice_waits_for_a_person(company: Company) -> None:
     assert counter.office.effects == (0, 1)
 
 
-def test_above_what_needs_no_person_waits_for_one(company: Company) -> None:
+def test_above_what_needs_no_person_waits_for_one(company: Company, counter_of: CounterOf) -> None:
     large = (
         (customer, charge)
         for customer, duplicates in company.truth.items()
@@ -110,17 +128,17 @@ def test_above_what_needs_no_person_waits_for_one(company: Company) -> None:
         if charge.id in duplicates and 50 < charge.amount <= 500
     )
     customer, charge = next(large)
-    assert Counter(company, customer).refund(charge.id, str(charge.amount)).state == "proposed"
+    assert counter_of(customer).refund(charge.id, str(charge.amount)).state == "proposed"
 
 
-def test_nobody_pays_back_more_than_500(company: Company) -> None:
+def test_nobody_pays_back_more_than_500(company: Company, counter_of: CounterOf) -> None:
     customer, charge, _ = small(company)
-    entry = Counter(company, customer).refund(charge, "500.01")
+    entry = counter_of(customer).refund(charge, "500.01")
     assert (entry.state, entry.by) == ("refused", "rule")
 
 
-def test_one_reply_a_ticket_goes_out_unasked_and_it_is_no_book(company: Company) -> None:
-    counter = Counter(company, "cus_0001")
+def test_one_reply_a_ticket_goes_out_unasked_and_it_is_no_book(company: Company, counter_of: CounterOf) -> None:
+    counter = counter_of("cus_0001")
     assert counter.ask("send_reply", text="x" * 4001).state == "proposed"
     assert counter.ask("send_reply", text="one").state == "done"
     assert counter.ask("send_reply", text="two").state == "proposed"
