@@ -7,7 +7,6 @@ import contextvars
 import logging
 import math
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +25,7 @@ from codeact.grant import Deadline, Grant, Past, Place, Task
 from codeact.notes import note_of, withheld
 from codeact.offer import Offer
 from codeact.output import Output
-from codeact.portal import Portal, own_loop
+from codeact.portal import Portal
 from codeact.proposals import Proposal
 from codeact.result import Call, Result, Usage
 from codeact.source import Reading, is_unread, readings, unfit
@@ -66,101 +65,6 @@ class Ended:
     outcome: Outcome | None
     instance: Instance | None
     keep: Callable[[Result], Result]
-
-
-def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
-    """Run a program and wait for its end, no longer than the limit `timeout`.
-
-    Args:
-        grant: what it may use.
-        task: the program.
-        place: the session's world; without one it gets a fresh world, which ends with it.
-
-    Raises:
-        RuntimeError: called inside a running event loop, which it would hold.
-    """
-    refuse_in_a_loop()
-    waiting = threading.Lock()
-    waiting.acquire()
-    portal = Portal(own_loop)
-    run = Execution(grant, task, portal, place).start(waiting.release)
-    try:
-        ended = False
-        while not ended and run.left():  # again where its deadline was put off
-            ended = waiting.acquire(timeout=run.left())
-        if not ended and not run.door.expire():
-            waiting.acquire(timeout=GRACE)
-        run.abandon()
-        portal.join(run.grace())  # what is given up is on record before the run is over
-    except BaseException:
-        run.cancelled()
-        raise
-    return run.ended()
-
-
-async def complete_async(grant: Grant, task: Task, place: Place | None = None) -> Ended:
-    """The same without holding the event loop; async tools run on this loop.
-
-    Cancelling it stops the guest and cancels its calls.
-    """
-    import asyncio  # noqa: PLC0415 - most of what an import of this module would cost
-
-    loop = asyncio.get_running_loop()
-    done = asyncio.Event()
-
-    def finished() -> None:
-        try:
-            loop.call_soon_threadsafe(done.set)
-        except RuntimeError:  # the loop was closed before an abandoned run came to its end
-            return
-
-    async def within(seconds: float) -> bool:
-        try:
-            await asyncio.wait_for(done.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
-
-    portal = Portal(lambda: loop)
-    run = Execution(grant, task, portal, place).start(finished)
-    try:
-        ended = False
-        while not ended and run.left():  # as above
-            ended = await within(run.left())
-        if not ended and not run.door.expire():
-            await within(GRACE)
-        run.abandon()
-        await portal.settle(run.grace())  # as above
-    except BaseException:
-        run.abandon()
-        try:
-            await portal.settle(run.grace())
-        finally:
-            run.cancelled()
-        raise
-    return run.ended()
-
-
-def refuse_in_a_loop() -> None:
-    """See that the caller's thread may wait.
-
-    Raises:
-        RuntimeError: it runs an event loop, which it would hold.
-    """
-    if _inside_a_loop():
-        msg = "this would hold the running event loop: await run_async in place of run, and restore_async in place of restore"
-        raise RuntimeError(msg)
-
-
-def _inside_a_loop() -> bool:
-    running = getattr(sys.modules.get("asyncio"), "get_running_loop", None)
-    if running is None:  # not imported, or just being imported by another thread: nobody can run a loop here
-        return False
-    try:
-        running()
-    except RuntimeError:
-        return False
-    return True
 
 
 class Execution:

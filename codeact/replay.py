@@ -9,9 +9,10 @@ from typing import Self
 
 from codeact.actions import Actions
 from codeact.audit import SILENT
+from codeact.completion import complete, complete_async, refuse_in_a_loop
 from codeact.engines import Engine
 from codeact.excerpts import excerpt
-from codeact.execution import Ended, complete, complete_async, refuse_in_a_loop
+from codeact.execution import Ended
 from codeact.grant import Grant, Place, Task
 from codeact.journal import NoHistory, RunRecord
 from codeact.journal.recording import is_ready, versions_of

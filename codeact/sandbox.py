@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Self
 
 from codeact.actions import Actions
 from codeact.audit import Audit
+from codeact.completion import complete, complete_async
 from codeact.declarations import faces
 from codeact.engines import Engine, Face, load
-from codeact.execution import complete, complete_async
 from codeact.files import Content, checked
 from codeact.grant import Grant
 from codeact.limits import Limits

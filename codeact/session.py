@@ -11,7 +11,8 @@ from types import TracebackType
 from typing import Self
 
 from codeact.audit import Trail, events
-from codeact.execution import Ended, complete, complete_async, refuse_in_a_loop
+from codeact.completion import complete, complete_async, refuse_in_a_loop
+from codeact.execution import Ended
 from codeact.files import Content
 from codeact.grant import Grant, Past, Place, Task, checked_task, checked_tenant
 from codeact.lifecycle import Life, Reason, worlds

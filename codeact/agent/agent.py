@@ -16,7 +16,7 @@ from codeact.agent.episode import Desk, Episode
 from codeact.agent.events import Event, Finished
 from codeact.agent.memory import Memory, Minutes
 from codeact.agent.outcome import AgentResult, Outlet, proposed, submitted
-from codeact.execution import refuse_in_a_loop
+from codeact.completion import refuse_in_a_loop
 from codeact.files import Content
 from codeact.messages import Model, Reply
 from codeact.portal import own_loop
