@@ -269,10 +269,12 @@ def test_a_performer_that_died_is_dead_also_where_its_child_lives_on(path: Path)
             with Outbox(path, actions=[refund]) as own:
                 own.perform()
 
-        assert _forked(performer) == 0
-        assert outbox.get(entry.id).state == "unknown"
-    for descriptor in (hold, release, hear, tell):
-        os.close(descriptor)
+        try:
+            assert _forked(performer) == 0
+            assert outbox.get(entry.id).state == "unknown"
+        finally:
+            for descriptor in (hold, release, hear, tell):
+                os.close(descriptor)
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -292,15 +294,19 @@ def test_a_performer_that_is_slow_is_not_taken_for_dead(path: Path) -> None:
 
         pid = os.fork()
         if pid == 0:
-            with Outbox(path, actions=[refund]) as own:
-                own.perform()
-            os._exit(0)
-        os.read(begun[0], 1)
-        with Outbox(path, actions=[refund]) as other:
-            assert [one.get(entry.id).state for one in (outbox, other)] == ["started", "started"]
-            assert other.perform() == []
-        os.write(end[1], b"x")
-        assert os.waitpid(pid, 0)[1] == 0
+            try:
+                with Outbox(path, actions=[refund]) as own:
+                    own.perform()
+            finally:
+                os._exit(0)
+        try:
+            os.read(begun[0], 1)
+            with Outbox(path, actions=[refund]) as other:
+                assert [one.get(entry.id).state for one in (outbox, other)] == ["started", "started"]
+                assert other.perform() == []
+        finally:
+            os.write(end[1], b"x")
+            assert os.waitpid(pid, 0)[1] == 0
         assert (outbox.get(entry.id).state, outbox.get(entry.id).value) == ("done", "slow")
         for descriptor in (*begun, *end):
             os.close(descriptor)
