@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,7 +16,10 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from pydantic import ValidationError
 
+from codeact.excerpts import excerpt
+from codeact.limits import DEEPEST
 from codeact.misfits import explain
+from codeact.proposals import digest_of
 from codeact.signatures import signature_line
 from codeact.tools import BadArguments, Consequence, Granted, Tool, Toolset, binder, tool
 from codeact.values import Member, Uncrossable, from_host
@@ -90,15 +94,7 @@ class Action(Consequence, Generic[P, R]):
         except ValidationError as error:
             msg = f"{self.name}(): {explain(self.signature_line, self.signature, error, args, kwargs)}"
             raise BadArguments(msg) from None
-        bound = self.signature.bind(*bound_args, **bound_kwargs)
-        bound.apply_defaults()
-        plain: dict[str, object] = {}
-        for name, value in bound.arguments.items():
-            try:
-                plain[name] = _bare(from_host(value, depth=depth, size=size))
-            except Uncrossable as error:
-                msg = f"{self.name}(): argument {name}{error.path}: {error.reason}"
-                raise BadArguments(msg) from None
+        plain = self._plain(bound_args, bound_kwargs, depth=depth, size=size)
         self.call_of(plain, "")
         return plain
 
@@ -110,7 +106,8 @@ class Action(Consequence, Generic[P, R]):
             key: the idempotency key, for functions that take one.
 
         Raises:
-            BadArguments: they do not fit this function: it is another one than they were made for.
+            BadArguments: they do not fit this function, or it would be given others: it is another one than they were made
+                for, or its validation makes something else of what it has made already.
         """
         positional = [arguments[name] for name in self._positional() if name in arguments]
         named = {name: value for name, value in arguments.items() if name not in self._positional()}
@@ -119,8 +116,29 @@ class Action(Consequence, Generic[P, R]):
         except ValidationError as error:
             msg = f"{self.name}(): {explain(self.signature_line, self.signature, error, positional, named)}"
             raise BadArguments(msg) from None
+        given = self._plain(args, kwargs, depth=DEEPEST, size=sys.maxsize)
+        for name, value in arguments.items():
+            same = digest_of(name, {name: value}) == digest_of(name, {name: given[name]})
+            if not same and value != given[name]:
+                msg = f"{self.name}(): validation makes {excerpt(given[name])} of {name}={excerpt(value)}: it must leave as it is what it has made"
+                raise BadArguments(msg)
         function: Callable[..., R] = self.function
         return functools.partial(function, *args, **kwargs, **({KEY: key} if self.takes_key else {}))
+
+    def _plain(
+        self, args: tuple[object, ...], kwargs: Mapping[str, object], *, depth: int, size: int
+    ) -> dict[str, object]:
+        """What was validated as plain values by the names of all parameters."""
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        plain: dict[str, object] = {}
+        for name, value in bound.arguments.items():
+            try:
+                plain[name] = _bare(from_host(value, depth=depth, size=size))
+            except Uncrossable as error:
+                msg = f"{self.name}(): argument {name}{error.path}: {error.reason}"
+                raise BadArguments(msg) from None
+        return plain
 
     def _positional(self) -> tuple[str, ...]:
         parameters = self.signature.parameters.values()

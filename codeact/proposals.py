@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 
 from codeact import excerpts
 from codeact.limits import DEEPEST
@@ -64,7 +64,7 @@ def _canonical(value: object) -> object:
     """The value as all that are equal to it: twenty is 20 and 20.0, and the order of a mapping's keys says nothing."""
     match value:
         case Decimal() if value.is_finite():
-            return value.normalize(_EXACT) + 0  # there is one zero
+            return _number(value)
         case datetime() if value.tzinfo is not None:
             return value.astimezone(UTC)
         case dict():
@@ -80,7 +80,20 @@ def _canonical(value: object) -> object:
             return value
 
 
-_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+def _number(value: Decimal) -> Decimal:
+    """The number without a thought of how it was written, and there is one zero.
+
+    Neither may depend on the thread's own context, which rounds, and which a program on `restricted` may set.
+    """
+    exact = value.normalize(_EXACT)
+    short = _SHORT.add(exact, 0)
+    return short if short == exact else exact
+
+
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, clamp=0, traps=[])
+
+_SHORT = Context(prec=28, rounding=ROUND_HALF_EVEN, Emax=999_999, Emin=-999_999, clamp=0, traps=[])
+"""Of the form that most numbers have in digests: a whole number of so many digits is written out."""
 
 
 def _text(value: object) -> str:

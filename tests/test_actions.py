@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from codeact import Limits, Sandbox, stubs, tool
 from codeact.actions import Action, Actions, action
@@ -111,6 +111,13 @@ def test_what_a_program_is_given_says_that_nothing_is_done(desk: Sandbox) -> Non
 
 def test_awaiting_a_proposal_is_harmless(desk: Sandbox) -> None:
     assert desk.run("(await actions.send_reply('a')).proposal").value == 1
+
+
+def test_how_a_program_rounds_does_not_make_one_proposal_of_two(desk: Sandbox) -> None:
+    program = "import decimal\ndecimal.getcontext().prec = 1\nfor n in (94, 90):\n    actions.refund('c1', n)"
+    result = desk.run(program)
+    assert [(each.arguments["amount"], each.seq) for each in result.proposals] == [(94, 1), (90, 2)]
+    assert all(digest_of(each.name, each.arguments) == each.digest for each in result.proposals)
 
 
 def test_the_same_action_with_equal_arguments_is_one_proposal(desk: Sandbox) -> None:
@@ -286,6 +293,15 @@ def test_a_parameter_that_validation_would_not_take_back_cannot_be_proposed() ->
 
     with pytest.raises(BadArguments, match="take"):
         take.arguments(({"uno": 1},), {}, depth=16, size=10_000)
+
+
+def test_a_parameter_whose_validation_goes_on_changing_it_cannot_be_proposed() -> None:
+    @action
+    def pay(cents: Annotated[int, BeforeValidator(lambda euros: euros * 100)]) -> None:
+        """Pay euros, which become cents. What was approved would become so once more."""
+
+    with pytest.raises(BadArguments, match=r"pay\(\): validation makes 50000 of cents=500"):
+        pay.arguments((5,), {}, depth=16, size=10_000)
 
 
 def variadic_(*amounts: int) -> None: ...

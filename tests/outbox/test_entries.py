@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from typing import Annotated
 
 import pytest
 from desk import Clock, Open, Till, approved, proposal, refund_of
+from pydantic import AfterValidator
 
 from codeact import Result, Sandbox
 from codeact.actions import Actions
@@ -302,6 +305,39 @@ def test_what_cannot_be_performed_here_says_so_and_is_kept(outbox: Outbox, till:
     assert second.reason.startswith("not performed: its arguments do not fit the function any more: refund(): ")
     assert [one.state for one in outbox.entries()] == ["approved", "approved"]
     assert till.effects == []
+
+
+def _doubled(amount: int) -> int:
+    return amount * 2
+
+
+def _unable(amount: int) -> int:
+    msg = "the rates are not there"
+    raise LookupError(msg)
+
+
+@pytest.mark.parametrize(
+    ("validator", "told"),
+    [
+        (_doubled, "validation makes 40 of amount="),
+        (_unable, "cannot be validated: LookupError: the rates are not there"),
+    ],
+)
+def test_what_validation_makes_something_else_of_is_not_performed_and_the_others_are(
+    outbox: Outbox, till: Till, validator: Callable[[int], int], told: str
+) -> None:
+    for entry in outbox.submit([proposal(), proposal("charge", charge_id="c2", amount=1)], task="t1"):
+        approved(outbox, entry)
+
+    def refund(charge_id: str, amount: int) -> None:
+        till.effects.append("otherwise")
+
+    refund.__annotations__["amount"] = Annotated[int, AfterValidator(validator)]
+    outbox._actions = Actions([refund, till.charge])  # as in a process with newer code
+    held, done = outbox.perform()
+    assert (held.state, done.state, till.effects) == ("approved", "done", ["c2 1"])
+    assert held.reason is not None
+    assert told in held.reason
 
 
 def test_arguments_that_were_changed_in_the_database_are_not_performed(outbox: Outbox, till: Till) -> None:
