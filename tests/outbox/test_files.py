@@ -17,7 +17,9 @@ import pytest
 from desk import Till, approved, proposal, refund_of
 
 from codeact.actions import action
-from codeact.outbox import Allow, Outbox, OutboxError
+from codeact.outbox import Allow, Entry, Outbox, OutboxError
+from codeact.outbox.entries import FINISH
+from codeact.outbox.performing import Ended
 
 HERE = Path(__file__).parent
 
@@ -337,6 +339,27 @@ def test_what_was_settled_meanwhile_stays_as_it_was_settled(path: Path) -> None:
         (entry,) = outbox.submit([refund_of(1)], task="t")
         (ended,) = outbox.perform()
         assert (ended.state, ended.by) == ("failed", "ada")
+
+
+def test_whoever_was_taken_for_dead_does_not_end_what_another_has_begun_again(path: Path) -> None:
+    first: list[Entry] = []
+
+    @action
+    def refund(charge_id: str, amount: int, idempotency_key: str) -> str:
+        if first:
+            late = outbox._ledger.end(first[0], Ended(FINISH, "of the first"))
+            assert (late.state, late.value) == ("started", None)
+            return "of the second"
+        first.append(outbox.get(entry.id))
+        (lock,) = path.parent.glob("*-performer-*")
+        lock.unlink()
+        outbox.settle(entry.id, "again", by="ada")
+        assert [one.value for one in outbox.perform()] == ["of the second"]
+        return "of the first"
+
+    with Outbox(path, actions=[refund], rules=[Allow("refund")]) as outbox:
+        (entry,) = outbox.submit([refund_of(1)], task="t")
+        assert [one.value for one in outbox.perform()] == ["of the second"]
 
 
 def test_what_a_dead_performer_has_left_is_swept_away_and_what_a_living_one_holds_is_not(path: Path) -> None:
