@@ -11,7 +11,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from codeact import excerpts
 from codeact.engines import Answer, Doors, Fault, Refusal, Reply, Stop
@@ -27,8 +27,7 @@ LARGEST = 256 * 1024 * 1024
 """Characters that a tape takes of what was answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):  # a tuple, and not a frozen dataclass, because it is made for each call
     """What was answered.
 
     Attributes:
@@ -40,8 +39,7 @@ class Said:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(NamedTuple):  # as above
     """One call.
 
     Attributes:

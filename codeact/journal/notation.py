@@ -149,21 +149,10 @@ class _Tape:
 
 def tape_written(tape: Tape) -> tuple[bytes, bytes, bytes]:
     """A tape as it is kept: all of it but the clocks, and the two clocks."""
-    calls = [
-        (
-            call.name,
-            call.digest,
-            (call.answer.kind, call.answer.text) if isinstance(call.answer, Said) else call.answer,
-            call.arguments,
-            call.line,
-            call.began,
-        )
-        for call in tape.calls
-    ]
-    heard = [(heard.wait, [(ticket, said.kind, said.text) for ticket, said in heard.answers]) for heard in tape.heard]
+    heard = [(heard.wait, [(ticket, *said) for ticket, said in heard.answers]) for heard in tape.heard]
     found = {
         "seed": tape.seed.hex(),
-        "calls": calls,
+        "calls": tape.calls,  # each is a tuple of its parts
         "heard": heard,
         "end": tape.end and asdict(tape.end),
         "verdicts": [asdict(verdict) if isinstance(verdict, Fault) else verdict for verdict in tape.verdicts],

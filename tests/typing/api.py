@@ -18,6 +18,7 @@ from codeact import (
     Limits,
     Policy,
     Proposal,
+    Replayed,
     Result,
     Sandbox,
     Session,
@@ -35,6 +36,7 @@ from codeact.agent import Finished, Ran, Running, Waiting, Wrote, programs, tran
 from codeact.audit import Event
 from codeact.audit.files import JsonLines
 from codeact.egress import Allow
+from codeact.journal import CallRecord, RunHead
 from codeact.messages import Asked, ModelError, Observed, Reply, Said, Tokens
 from codeact.outbox import Entry, Outbox
 from codeact.testing.models import FunctionModel, Program, ScriptedModel
@@ -130,6 +132,16 @@ Agent("claude", sandbox)  # type: ignore[arg-type]
 Budget(3)  # type: ignore[call-arg]
 with Outbox(":memory:") as outbox, Journal() as journal:
     Agent(model, Sandbox(journal=journal), outbox=outbox, journal=journal)
+    recorded = Sandbox(journal=journal)
+    replayed = recorded.replay(recorded.run("1", task="T-1").run)
+    assert_type(replayed, Replayed)
+    assert_type(replayed.result, Result)
+    assert_type(replayed.diverged, str | None)
+    assert_type(journal.runs(task="T-1", limit=5), tuple[RunHead, ...])
+    assert_type(journal.run("0").calls, tuple[CallRecord, ...])
+    assert_type(recorded.session(history=journal.history("0"), task="T-1"), Session)
+    assert_type([entry.data for entry in journal.conversation("T-1").entries()], list[object])
+Sandbox(journal="journal.sqlite")  # type: ignore[arg-type]
 Agent(model, sandbox, outbox=3)  # type: ignore[arg-type]
 worked = agent.run("?", id="t-1", files={"a.txt": b""}, tenant="acme")
 assert_type(worked, AgentResult)
