@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -13,7 +12,7 @@ from codeact.actions import Actions
 from codeact.audit import Audit
 from codeact.completion import complete, complete_async
 from codeact.declarations import faces
-from codeact.engines import Engine, Face, load
+from codeact.engines import Engine, Face, choice
 from codeact.files import Content, checked
 from codeact.grant import Grant
 from codeact.limits import Limits
@@ -24,18 +23,10 @@ from codeact.world import Turn
 
 if TYPE_CHECKING:
     from codeact.check import Checker
-    from codeact.engines.ready import ReadyEngine
-    from codeact.engines.remote import RemoteEngine
     from codeact.journal import Journal
     from codeact.journal.recording import Recording
     from codeact.policy import Policy
     from codeact.replay import Replayed
-
-MOST_READY = 1000
-"""Worlds that a sandbox may keep ready: half a gigabyte of them."""
-
-MOST_WORKERS = 256
-"""Processes that a sandbox may have: a mistake in a number should not start thousands."""
 
 GUEST_PYTHON = (3, 14)
 """The version of the Python in the wasm engine's guest."""
@@ -111,16 +102,16 @@ class Sandbox:
         most = limits or Limits()
         given = checked("inputs", inputs, most)
         toolset = tools if isinstance(tools, Toolset) else Toolset(tools)
-        made = _engine(engine, guest)
+        made = choice.chosen(engine, guest)
         self._end: Callable[[], object] = _nothing
         if workers is not None:
             if ready:
                 msg = f"ready={ready!r}, workers={workers!r}: worlds are made ready in this process; leave one of them out"
                 raise ValueError(msg)
-            made = remote = _remote(made, workers)
+            made = remote = choice.remote(made, workers)
             self._end = remote.close
         elif ready or type(ready) is not int:
-            made = prepared = _prepared(made, ready, most)
+            made = prepared = choice.prepared(made, ready, most)
             self._end = prepared.close
         proposable = actions if isinstance(actions, Actions) else Actions(actions)
         checker = _checker(toolset, proposable, made) if check else None
@@ -352,56 +343,6 @@ def _recording(
 
 def _nothing() -> None:
     """There are no workers, and no worlds that were made ready."""
-
-
-def _remote(local: Engine, workers: object) -> RemoteEngine:
-    """The engine, with its worlds in so many processes."""
-    if isinstance(workers, bool) or not isinstance(workers, int):
-        msg = f"workers={workers!r:.100}: expected a number of processes, such as os.cpu_count(), or None for none"
-        raise TypeError(msg)
-    if not 0 < workers <= MOST_WORKERS:
-        msg = f"workers={workers}: expected 1 to {MOST_WORKERS} processes; leave it out to run in this one"
-        raise ValueError(msg)
-    if local.name != "wasm":
-        msg = (
-            f"workers={workers}: only engine='wasm' runs in workers; engine={local.name!r} is for programs that need"
-            " no wall, and where it should use more cores, start more processes of your own"
-        )
-        raise ValueError(msg)
-    from codeact.engines.remote import RemoteEngine  # noqa: PLC0415 - only where there are workers
-    from codeact.engines.wasm import WasmEngine  # noqa: PLC0415 - as above
-
-    if not isinstance(local, WasmEngine):
-        msg = f"workers={workers}: {type(local).__name__} is an engine of your own, which does not say how it would run there"
-        raise ValueError(msg)  # noqa: TRY004 - it is the combination that does not work
-    return RemoteEngine(local, workers)
-
-
-def _engine(engine: str | Engine, guest: str | os.PathLike[str] | None) -> Engine:
-    if isinstance(engine, str):
-        return load(engine, None if guest is None else Path(guest))
-    if guest is not None:
-        msg = f"guest={os.fspath(guest)!r}: a guest is what engine='wasm' runs; {type(engine).__name__} has its own"
-        raise ValueError(msg)
-    return engine
-
-
-def _prepared(local: Engine, ready: object, limits: Limits) -> ReadyEngine:
-    """The engine, with so many worlds made ready."""
-    if isinstance(ready, bool) or not isinstance(ready, int):
-        msg = f"ready={ready!r:.100}: expected a number of worlds, such as 2, or 0 for none"
-        raise TypeError(msg)
-    if not 0 < ready <= MOST_READY:
-        msg = f"ready={ready}: expected 1 to {MOST_READY} worlds, or 0 for none"
-        raise ValueError(msg)
-    from codeact.engines.wasm import WasmEngine  # noqa: PLC0415 - as above
-
-    if not isinstance(local, WasmEngine):
-        msg = f"ready={ready}: only engine='wasm' has worlds that take time to make; engine={local.name!r} does without"
-        raise ValueError(msg)  # noqa: TRY004 - it is the combination that does not work
-    from codeact.engines.ready import ReadyEngine  # noqa: PLC0415 - only where it is asked for
-
-    return ReadyEngine(local, ready, limits)
 
 
 def run(
