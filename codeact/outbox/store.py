@@ -81,6 +81,8 @@ class Store:
         Raises:
             OutboxError: it cannot be opened, is no database, or is of a newer version.
         """
+        self._path = path
+        self._file = None if path is None else path.stat()
         self._where = "memory" if path is None else str(path)
         self._process = os.getpid()
         self.lock = threading.RLock()
@@ -112,6 +114,7 @@ class Store:
         """
         with self._told(), self.lock:
             self._check()
+            self._check_file()
             try:
                 self.connection.execute("BEGIN IMMEDIATE")
                 yield
@@ -199,6 +202,18 @@ class Store:
             raise OutboxError(msg)
         if not self._close.alive:
             msg = "this outbox is closed"
+            raise OutboxError(msg)
+
+    def _check_file(self) -> None:
+        """Another file in its place would know nothing of what this one has performed."""
+        if self._path is None or self._file is None:
+            return
+        try:
+            there = os.path.samestat(self._file, self._path.stat())
+        except OSError:
+            there = False
+        if not there:
+            msg = f"{self._where}: it has been moved or removed since it was opened"
             raise OutboxError(msg)
 
     @contextmanager

@@ -110,6 +110,22 @@ def test_a_damaged_entry_says_which(path: Path) -> None:
             outbox.entries()
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_file_that_was_moved_is_not_written_to_any_more(path: Path, again: bool) -> None:
+    till = Till()
+    with Outbox(path, actions=till.actions, rules=[Allow("refund")]) as outbox:
+        outbox.submit([refund_of(1)], task="t")
+        path.rename(path.with_name("moved.db"))
+        if again:
+            Outbox(path).close()
+        for call in (outbox.perform, lambda: outbox.submit([refund_of(2)], task="t")):
+            with pytest.raises(OutboxError, match="outbox.db: it has been moved or removed since it was opened"):
+                call()
+    with Outbox(path.with_name("moved.db"), actions=till.actions) as outbox:
+        assert [entry.state for entry in outbox.perform()] == ["done"]
+    assert till.effects == ["c1 1"]
+
+
 def test_others_may_have_tables_of_their_own_in_it(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
