@@ -273,6 +273,7 @@ class Outbox:
 
         Raises:
             OutboxError: the database fails. What was being performed will be found unknown.
+            OSError: files cannot be made or locked beside the database; nothing is begun.
             Unrecorded: the audit did not take an event. What it was to begin is not begun; what had ended is kept.
             RuntimeError: there are async actions, and an event loop runs in this thread: use `perform_async`.
         """

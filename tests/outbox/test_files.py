@@ -142,7 +142,7 @@ def test_a_transaction_is_on_the_disk_when_it_has_ended(path: Path) -> None:
         assert outbox._ledger.store.connection.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
 
 
-def test_a_full_disk_is_an_error_and_nothing_is_begun(path: Path) -> None:
+def test_a_database_that_cannot_be_written_to_is_an_error_and_nothing_is_begun(path: Path) -> None:
     till = Till()
     with Outbox(path, actions=till.actions, rules=[Allow("refund")]) as outbox:
         outbox.submit([refund_of(1)], task="t")
