@@ -63,7 +63,7 @@ def show(console: Console, episode: Episode, folder: Path | None) -> None:
         _observed(console, result)
     _heading(console, "The model is done, and tells its colleagues")
     _say(console, episode.result.answer or f"nothing: {episode.result.why}")
-    _heading(console, "What was proposed, and what became of it")
+    _heading(console, "What was proposed, and what became of it" if episode.entries else "Nothing goes to the outbox")
     for entry in episode.entries:
         _say(console, _became(entry, episode.notes.get(entry.id)), _STYLES.get(entry.state, ""))
         if entry.state == "proposed":
@@ -103,7 +103,7 @@ def kept(console: Console, folder: Path | None) -> None:
     else:
         told = f"The journal and the outbox, the audit log and a page for each ticket are in {folder}."
     console.print()
-    console.print(told, highlight=False)
+    console.print(told, highlight=False, markup=False)
 
 
 def _approval(entry: Entry, folder: Path | None) -> str:
@@ -118,7 +118,7 @@ _STYLES = {"done": "green", "refused": "red", "proposed": "yellow"}
 
 def _became(entry: Entry, note: str | None) -> str:
     why = note or (entry.reason if entry.state == "refused" else None) or entry.error
-    by = "a rule" if entry.by == "rule" else "the books"
+    by = {"rule": "a rule", "callback": "the books"}.get(entry.by or "", entry.by)
     match entry.state:
         case "done":
             told = f"done; {by} allowed it"
