@@ -132,8 +132,8 @@ class _Rerun:
         diverged = _divergence(was, result, player)
         if diverged is None:
             return Replayed(record, result)
-        if _was_cut(was, result, player):
-            why = f"{_who_ended(was)} ended it, and not the program; as far as both came it did the same"
+        if record.cut is not None and _came_as_far(was, result, player):
+            why = f"{record.cut} ended it, and not the program; as far as both came it did the same"
             return Replayed(record, result, unfinished=why)
         return Replayed(record, result, f"{diverged}{self._else()}")
 
@@ -217,22 +217,14 @@ def _proposed(player: Player) -> int:
     return max((each["proposal"] for each in found if isinstance(each, dict)), default=0)
 
 
-def _was_cut(was: Result, now: Result, player: Player) -> bool:
-    """Whether a run was ended from outside, and what it did until then is what it did now."""
-    if was.error is None or was.error.kind not in {"timeout", "host"}:
-        return False
+def _came_as_far(was: Result, now: Result, player: Player) -> bool:
+    """Whether a run that was ended from outside did the same now, up to where either was ended."""
     if player.diverged is not None:
         same = player.beyond
     else:  # it may have come less far than it did then only where it was ended from outside again
-        stopped = now.error is not None and now.error.kind in {"timeout", "fuel"}
+        stopped = now.error is not None and now.error.kind in {"timeout", "fuel", "memory"}
         same = stopped or player.made == len(player.tape.calls)
     return same and (was.stdout.startswith(now.stdout) or now.stdout.startswith(was.stdout))
-
-
-def _who_ended(was: Result) -> str:
-    if was.error is None or was.error.kind == "timeout":
-        return "the clock"
-    return f"the host ({was.error.type})"
 
 
 def _ended(result: Result) -> str:

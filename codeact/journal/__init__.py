@@ -174,9 +174,8 @@ class Journal:
         except LookupError:
             msg = f"run {last.id} had a world in which others had run before, and these are not all in the journal"
             raise NoHistory(msg) from None
-        error = found.result and found.result.error
-        if error and error.kind == "timeout" and found.tape.end is None:
-            msg = f"run {found.id}, which was before run {last.id} in its world, was ended by the clock in the middle of its work: what it left cannot be made again"
+        if found.cut is not None and found.tape.end is None:
+            msg = f"run {found.id}, which was before run {last.id} in its world, was ended by {found.cut} in the middle of its work: what it left cannot be made again"
             raise NoHistory(msg)
         return found
 

@@ -18,6 +18,7 @@ from codeact.journal.store import JournalError, Store
 from codeact.limits import Limits
 from codeact.result import Result
 from codeact.tape import Tape
+from codeact.values import Uncrossable
 
 if TYPE_CHECKING:
     from codeact.grant import Past, Task
@@ -78,14 +79,17 @@ class Recording:
         Raises:
             Unrecorded: the journal did not take it.
         """
-        error = result.error
-        head = (result.usage.wall, result.ok, None if error is None else error.kind, len(result.calls))
-        row = (*head, result_written(result), *tape_written(tape), run)
+        fault = result.error
+        head = (result.usage.wall, result.ok, None if fault is None else fault.kind, len(result.calls))
         try:
+            row = (*head, result_written(result), *tape_written(tape), run)
             with self._store.writing() as connection:
                 _keep(connection, run, ((file.digest, file.data) for file in result.files if file.digest is not None))
                 there = connection.execute(_END, row).rowcount
-        except JournalError as error:
+        except (
+            JournalError,
+            Uncrossable,
+        ) as error:  # some values may leave that no text holds: integers as large as a book
             raise _unrecorded(error) from error
         if there != 1:
             msg = f"a run could not be put on record: its beginning is not in the journal {self._store.path!r} any more"
@@ -99,7 +103,7 @@ def _keep(connection: sqlite3.Connection, owner: str, contents: Iterable[tuple[s
         connection.execute("INSERT OR IGNORE INTO journal_uses VALUES (?, ?)", (owner, digest))
 
 
-def _unrecorded(error: JournalError) -> Unrecorded:
+def _unrecorded(error: JournalError | Uncrossable) -> Unrecorded:
     return Unrecorded(f"a run could not be put on record: {error}")
 
 

