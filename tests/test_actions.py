@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Annotated, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -353,6 +353,7 @@ _scalars = (
 _plain = st.recursive(_scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), _plain), st.randoms())
 def test_equal_arguments_have_one_digest(arguments: dict[str, Any], random: Any) -> None:
     shuffled = list(arguments.items())
