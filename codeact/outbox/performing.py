@@ -25,8 +25,9 @@ _ERROR = 1000
 """Characters of an exception's text that are kept."""
 
 
-_OPEN = (OSError, EOFError)
-"""Exceptions that leave open whether something has happened; timeouts and broken connections are among them."""
+_OPEN = (OSError, EOFError, MemoryError)
+"""Exceptions that leave open whether something has happened; timeouts and broken connections are among them, and what
+comes of the machine at any line."""
 
 
 class NothingHappened(Exception):

@@ -115,6 +115,9 @@ class Store:
         with self._told(), self.lock:
             self._check()
             self._check_file()
+            if self.connection.in_transaction:  # to go on in it would end the other's, which is not whole yet
+                msg = "a rule or an audit cannot change the outbox that asks it"
+                raise OutboxError(msg)
             try:
                 self.connection.execute("BEGIN IMMEDIATE")
                 yield
@@ -220,7 +223,7 @@ class Store:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError, OverflowError) as error:
             msg = f"{self._where}: {error}"
             raise OutboxError(msg) from error
 

@@ -11,12 +11,14 @@ from decimal import Decimal
 from typing import Annotated
 
 import pytest
+from annotated_types import Predicate
 from desk import Clock, Open, Till, approved, proposal, refund_of
 from pydantic import AfterValidator
 
 from codeact import Result, Sandbox
 from codeact.actions import Actions
-from codeact.outbox import Allow, Entry, NothingHappened, Outbox, OutboxError
+from codeact.audit import Audit
+from codeact.outbox import Allow, Entry, NothingHappened, Outbox, OutboxError, Refuse
 from codeact.outbox.entries import MOVES, STATES
 
 
@@ -217,6 +219,7 @@ def test_what_is_being_performed_is_started_and_nobody_changes_it(make: Open) ->
         (ConnectionResetError(), "unknown"),
         (OSError("disk"), "unknown"),
         (EOFError(), "unknown"),
+        (MemoryError(), "unknown"),
         (ExceptionGroup("several", [ValueError(), TimeoutError()]), "unknown"),
         (ExceptionGroup("several", [ValueError()]), "failed"),
     ],
@@ -490,6 +493,34 @@ def run(program: str) -> Result:
 def test_all_or_none_of_the_proposals_are_taken(outbox: Outbox) -> None:
     with pytest.raises(ValueError, match="digest"):
         outbox.submit([refund_of(1), replace(refund_of(2), digest="0")], task="t")
+    assert outbox.entries() == []
+
+
+@pytest.mark.parametrize("who", ["rule", "audit"])
+def test_whoever_is_asked_within_a_step_cannot_take_another(make: Open, who: str) -> None:
+    told: list[str] = []
+
+    def meddle(_: object) -> bool:
+        with pytest.raises(OutboxError) as caught:
+            outbox.submit([proposal(charge_id="c9", amount=Decimal(9))], task="inner")
+        told.append(str(caught.value))
+        return True
+
+    class Sink:
+        write = staticmethod(meddle)
+
+    settings = {"audit": Audit([Sink()])} if who == "audit" else {}
+    rules = [Allow("refund", where={"amount": Predicate(meddle)})] if who == "rule" else []
+    outbox = make(rules=rules, **settings)
+    assert len(outbox.submit([refund_of(Decimal(1)), refund_of(Decimal(2))], task="t1")) == 2
+    assert {entry.task for entry in outbox.entries()} == {"t1"}
+    assert set(told) == {"a rule or an audit cannot change the outbox that asks it"}
+
+
+def test_what_no_database_can_hold_is_an_error_of_the_outbox(make: Open) -> None:
+    outbox = make(rules=[Refuse("refund", reason="\ud800")])
+    with pytest.raises(OutboxError, match="surrogates"):
+        outbox.submit([proposal()], task="t1")
     assert outbox.entries() == []
 
 
