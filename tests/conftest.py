@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,11 @@ def make(engine: str) -> MakeSandbox:
         return Sandbox(tools, actions=actions, engine=engine, limits=Limits(**{"timeout": 20.0, **limits}))
 
     return make
+
+
+def named(value: object) -> str:
+    """The name of a case: its text without addresses, which are others in each process of a parallel run."""
+    return re.sub(r" at 0x[0-9a-f]+", "", str(value))
 
 
 def offer(tools: Granted, limits: Limits) -> Offer:

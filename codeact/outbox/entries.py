@@ -56,6 +56,22 @@ SETTLE_AGAIN = Move("settled as again", ("unknown",), "approved", by_person=True
 MOVES = (APPROVE, REFUSE, EXPIRE, START, FINISH, FAIL, LOSE, SETTLE_DONE, SETTLE_FAILED, SETTLE_AGAIN)
 """All that can ever happen to an entry."""
 
+LEAVE = Move("left to a person", ("proposed",), "proposed")
+"""No step: the entry stays where it is, with a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a callback says, and why, which is put on record with the entry.
+
+    Attributes:
+        approved: True approves, False refuses, None leaves it to a person.
+        reason: why; None for no reason given.
+    """
+
+    approved: bool | None
+    reason: str | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -18,6 +18,7 @@ from codeact.audit import Audit
 from codeact.databases import NoPlace, place
 from codeact.outbox.entries import (
     APPROVE,
+    LEAVE,
     REFUSE,
     SETTLE_AGAIN,
     SETTLE_DONE,
@@ -26,6 +27,7 @@ from codeact.outbox.entries import (
     Entry,
     OutboxError,
     State,
+    Verdict,
 )
 from codeact.outbox.ledger import Ledger
 from codeact.outbox.performers import Locks, Performers, Threads
@@ -36,9 +38,9 @@ from codeact.proposals import Proposal, digest_of
 from codeact.result import Result
 from codeact.tools import Granted
 
-Decision = bool | None
+Decision = bool | Verdict | None
 Approver = Callable[[Entry], Decision | Awaitable[Decision]]
-"""What is asked where no rule speaks: True approves, False refuses, None leaves it to a person."""
+"""What is asked where no rule speaks: True approves, False refuses, None leaves it to a person; a `Verdict` says why too."""
 
 _SETTLEMENTS = {"done": SETTLE_DONE, "failed": SETTLE_FAILED, "again": SETTLE_AGAIN}
 
@@ -334,17 +336,23 @@ class Outbox:
         return self._ledger.take(proposals, whose, run, self._rules)
 
     def _heed(self, entry: Entry, decision: object) -> None:
-        if decision is None:
-            return
-        if not isinstance(decision, bool):
+        approved, reason = (decision.approved, decision.reason) if isinstance(decision, Verdict) else (decision, None)
+        if approved is not None and not isinstance(approved, bool):
             if inspect.iscoroutine(decision):
                 decision.close()
-            msg = f"approve: the callback gave {decision!r:.200} for {entry}; expected True, False, or None for a person to decide"
+            msg = f"approve: the callback gave {decision!r:.200} for {entry}; expected True, False, None for a person to decide, or a Verdict"
             raise TypeError(msg)
+        told = _told(reason)
+        if approved is None and told is None:
+            return
         with self._ledger.changing(entry.id) as now:
-            if now.state == "proposed":  # nobody was faster
+            if now.state != "proposed":  # somebody was faster
+                return
+            if approved is None:
+                self._ledger.store.move(now, LEAVE, reason=told)
+            else:
                 moment = self._ledger.clock()
-                self._ledger.move(now, APPROVE if decision else REFUSE, decided=moment, by="callback", reason=None)
+                self._ledger.move(now, APPROVE if approved else REFUSE, decided=moment, by="callback", reason=told)
 
 
 def _nobody(_entry: Entry) -> None:

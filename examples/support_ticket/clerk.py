@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from annotated_types import Gt, MaxLen
 
-from codeact.outbox import Allow, Entry, Refuse
+from codeact.outbox import Allow, Entry, Refuse, Verdict
 
 from .office import Office
 from .records import Book, repeats
@@ -23,11 +23,7 @@ UNASKED = Decimal(50)
 
 
 class Clerk:
-    """Holds refunds against the books. What the model says of them, its reasons included, counts for nothing here.
-
-    Attributes:
-        notes: why it decided as it did, by the ids of entries.
-    """
+    """Holds refunds against the books. What the model says of them, its reasons included, counts for nothing here."""
 
     def __init__(self, book: Book, office: Office) -> None:
         """Look after the accounts of one ticket.
@@ -36,34 +32,29 @@ class Clerk:
             book: these accounts, and no others.
             office: which knows what was paid back since.
         """
-        self.notes: dict[str, str] = {}
         self._office = office
         self._charges = {charge.id: charge for rows in book.charges.values() for charge in rows}
         self._refunds = [refund for rows in book.refunds.values() for refund in rows]
         refunded = {refund.charge_id for refund in self._refunds}
         self._repeats = {repeat.id for rows in book.charges.values() for repeat in repeats(rows, refunded)}
 
-    def decide(self, entry: Entry) -> bool | None:
-        """True approves, False refuses, None leaves it to a person."""
-        decision, self.notes[entry.id] = self._judged(entry)
-        return decision
-
-    def _judged(self, entry: Entry) -> tuple[bool | None, str]:
+    def decide(self, entry: Entry) -> Verdict:
+        """Approve, refuse, or leave it to a person, and say why."""
         match entry.arguments:
             case {"charge_id": str(charge_id), "amount": Decimal() as amount}:
                 return self._judged_refund(charge_id, amount)
-        return None, "no rule is about it"
+        return Verdict(None, "no rule is about it")
 
-    def _judged_refund(self, charge_id: str, amount: Decimal) -> tuple[bool | None, str]:
+    def _judged_refund(self, charge_id: str, amount: Decimal) -> Verdict:
         charge = self._charges.get(charge_id)
         if charge is None:
-            return False, f"{charge_id} is no charge of the sender's"
+            return Verdict(False, f"{charge_id} is no charge of the sender's")
         back = sum((refund.amount for refund in self._refunds if refund.charge_id == charge_id), Decimal(0))
         left = charge.amount - back - self._office.paid_back(charge_id)
         if not 0 < amount <= left:
-            return False, f"of {charge_id} there is {left} {charge.currency} left to pay back"
+            return Verdict(False, f"of {charge_id} there is {left} {charge.currency} left to pay back")
         if charge_id not in self._repeats:
-            return None, f"{charge_id} was not taken twice"
+            return Verdict(None, f"{charge_id} was not taken twice")
         if amount > UNASKED:
-            return None, f"it is more than {UNASKED}"
-        return True, f"{charge_id} was taken twice, and not paid back yet"
+            return Verdict(None, f"it is more than {UNASKED}")
+        return Verdict(True, f"{charge_id} was taken twice, and not paid back yet")

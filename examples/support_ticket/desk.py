@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,7 +77,7 @@ class Desk:
             )
             result = agent.run(ticket.text, id=ticket.id)
             outbox.perform(ticket.id)
-            return Episode(ticket, self.engine, result, tuple(outbox.entries(task=ticket.id)), clerk.notes)
+            return Episode(ticket, self.engine, result, tuple(outbox.entries(task=ticket.id)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +88,13 @@ class Episode:
         ticket: what was asked.
         engine: where the programs ran.
         result: what came of it, the conversation included.
-        entries: what became of the proposals.
-        notes: why, by the ids of entries; where the clerk has decided.
+        entries: what became of the proposals, and why.
     """
 
     ticket: Ticket
     engine: str
     result: AgentResult
     entries: tuple[Entry, ...]
-    notes: Mapping[str, str]
 
     @property
     def programs(self) -> list[tuple[str, Result]]:

@@ -65,7 +65,7 @@ def show(console: Console, episode: Episode, folder: Path | None) -> None:
     _say(console, episode.result.answer or f"nothing: {episode.result.why}")
     _heading(console, "What was proposed, and what became of it" if episode.entries else "Nothing goes to the outbox")
     for entry in episode.entries:
-        _say(console, _became(entry, episode.notes.get(entry.id)), _STYLES.get(entry.state, ""))
+        _say(console, _became(entry), _STYLES.get(entry.state, ""))
         if entry.state == "proposed":
             console.print(Text(f"    {_approval(entry, folder)}", "dim"), soft_wrap=True)  # to be copied
     if episode.reply:
@@ -116,8 +116,8 @@ def _approval(entry: Entry, folder: Path | None) -> str:
 _STYLES = {"done": "green", "refused": "red", "proposed": "yellow"}
 
 
-def _became(entry: Entry, note: str | None) -> str:
-    why = note or (entry.reason if entry.state == "refused" else None) or entry.error
+def _became(entry: Entry) -> str:
+    why = entry.error or (None if entry.by == "rule" and entry.state != "refused" else entry.reason)
     by = {"rule": "a rule", "callback": "the books"}.get(entry.by or "", entry.by)
     match entry.state:
         case "done":

@@ -16,6 +16,7 @@ from codeact.messages import Asked, ModelError, Reply
 from codeact.testing.models import FunctionModel, Program, ScriptedModel
 from tests.agent.conftest import get_charges
 from tests.agent.talk import complaint
+from tests.conftest import named
 
 
 class Hanging:
@@ -283,7 +284,7 @@ def test_a_mistake_raises_before_the_model_is_asked(fast, arguments, kind, named
         {"transport": 3},
         {"programs": lambda: None},
     ],
-    ids=str,
+    ids=named,
 )
 def test_what_an_agent_is_made_of(fast, wrong) -> None:
     (name,) = wrong

@@ -18,7 +18,7 @@ from pydantic import AfterValidator
 from codeact import Result, Sandbox
 from codeact.actions import Actions
 from codeact.audit import Audit
-from codeact.outbox import Allow, Entry, NothingHappened, Outbox, OutboxError, Refuse
+from codeact.outbox import Allow, Entry, NothingHappened, Outbox, OutboxError, Refuse, Verdict
 from codeact.outbox.entries import MOVES, STATES
 
 
@@ -128,6 +128,30 @@ def test_the_callback_approves_refuses_or_leaves_it_to_a_person(make: Open) -> N
     assert len(asked) == 3
 
 
+def test_a_callback_may_say_why(make: Open) -> None:
+    said = {
+        "1": Verdict(approved=True, reason="in the books"),
+        "2": Verdict(approved=False, reason="not theirs"),
+        "3": Verdict(None, "too much for me"),
+        "4": Verdict(None),
+    }
+    outbox = make(approve=lambda entry: said[str(entry.arguments["amount"])])
+    outbox.submit([refund_of(amount) for amount in (1, 2, 3, 4)], task="t1")
+    assert [(entry.state, entry.by, entry.reason) for entry in outbox.entries()] == [
+        ("approved", "callback", "in the books"),
+        ("refused", "callback", "not theirs"),
+        ("proposed", None, "too much for me"),
+        ("proposed", None, None),
+    ]
+    approved(outbox, outbox.entries()[2])
+
+
+def test_a_verdict_is_of_a_decision(make: Open) -> None:
+    outbox = make(approve=lambda entry: Verdict("yes"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected True, False, None"):
+        outbox.submit([refund_of(1)], task="t1")
+
+
 def test_an_async_callback_is_awaited(make: Open) -> None:
     async def approve(entry: Entry) -> bool:
         await asyncio.sleep(0)
@@ -142,7 +166,7 @@ def test_an_async_callback_is_awaited(make: Open) -> None:
 
 def test_what_a_callback_says_must_be_a_decision(make: Open) -> None:
     outbox = make(approve=lambda entry: "yes")
-    with pytest.raises(TypeError, match="expected True, False, or None"):
+    with pytest.raises(TypeError, match="expected True, False, None"):
         outbox.submit([refund_of(1)], task="t1")
     assert [entry.state for entry in outbox.entries()] == ["proposed"]
 

@@ -17,6 +17,7 @@ from pydantic import Field, StringConstraints
 from codeact.actions import Actions
 from codeact.outbox import Allow, Outbox, Rate, Refuse
 from codeact.outbox.rules import checked
+from tests.conftest import named
 
 NAN = float("nan")
 
@@ -94,19 +95,19 @@ DOES_NOT = [
 
 
 @pytest.mark.parametrize("rule", [Allow, Refuse])
-@pytest.mark.parametrize(("wanted", "value"), MEETS, ids=str)
+@pytest.mark.parametrize(("wanted", "value"), MEETS, ids=named)
 def test_a_condition_that_is_met(rule: type[Allow], wanted: object, value: object) -> None:
     assert rule("pay", where={"amount": wanted}).speaks("pay", {"amount": value, "to": "a"})
     assert not rule("pay", where={"amount": wanted}).speaks("play", {"amount": value})
 
 
 @pytest.mark.parametrize("rule", [Allow, Refuse])
-@pytest.mark.parametrize(("wanted", "value"), DOES_NOT, ids=str)
+@pytest.mark.parametrize(("wanted", "value"), DOES_NOT, ids=named)
 def test_a_condition_that_is_not_met(rule: type[Allow], wanted: object, value: object) -> None:
     assert not rule("pay", where={"amount": wanted}).speaks("pay", {"amount": value, "to": "a"})
 
 
-@pytest.mark.parametrize("wanted", [Le(50), None, str, object(), Predicate(lambda _: True)], ids=str)
+@pytest.mark.parametrize("wanted", [Le(50), None, str, object(), Predicate(lambda _: True)], ids=named)
 def test_what_is_missing_meets_nothing(wanted: object) -> None:
     if type(wanted) is object:
         with pytest.raises(TypeError, match="a condition is none"):
@@ -130,7 +131,7 @@ def test_the_conditions_of_a_rule_cannot_be_changed_behind_it() -> None:
     assert str(rule) == "Allow('pay', where={'amount': Le(le=50)})"
 
 
-@pytest.mark.parametrize("wanted", [Timezone("UTC"), object(), lambda value: True, [Le(5)], [1, 2]], ids=str)
+@pytest.mark.parametrize("wanted", [Timezone("UTC"), object(), lambda value: True, [Le(5)], [1, 2]], ids=named)
 def test_what_would_be_no_condition_is_an_error_where_it_is_written(wanted: object) -> None:
     with pytest.raises(TypeError, match="a condition is none"):
         Allow("pay", where={"to": wanted})
