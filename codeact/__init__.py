@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codeact.sandbox import Sandbox, run
     from codeact.session import Session
     from codeact.tools import Tool, Toolset, tool
-    from codeact.world import Turn
+    from codeact.world import PastRun
 
 __all__ = [
     "Action",
@@ -41,6 +41,7 @@ __all__ = [
     "Limits",
     "NothingHappened",
     "Outbox",
+    "PastRun",
     "Policy",
     "Proposal",
     "Refuse",
@@ -52,7 +53,6 @@ __all__ = [
     "Tool",
     "Toolset",
     "Truncation",
-    "Turn",
     "Usage",
     "action",
     "engine_names",
@@ -78,6 +78,7 @@ _HOMES = {
     "Limits": "limits",
     "NothingHappened": "outbox",
     "Outbox": "outbox",
+    "PastRun": "world",
     "Policy": "policy",
     "Proposal": "proposals",
     "Refuse": "outbox",
@@ -89,7 +90,6 @@ _HOMES = {
     "Tool": "tools",
     "Toolset": "tools",
     "Truncation": "result",
-    "Turn": "world",
     "Usage": "result",
     "action": "actions",
     "engine_names": "engines",

@@ -6,16 +6,16 @@ import sys
 import threading
 
 from codeact.execution import Ended, Execution
-from codeact.grant import Grant, Place, Task
+from codeact.grant import Errand, Grant, Place
 from codeact.portal import Portal, own_loop
 
 
-def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
+def complete(grant: Grant, errand: Errand, place: Place | None = None) -> Ended:
     """Run a program and wait for its end, no longer than the limit `timeout`.
 
     Args:
         grant: what it may use.
-        task: the program.
+        errand: what is to be run.
         place: the session's world; without one it gets a fresh world, which ends with it.
 
     Raises:
@@ -25,7 +25,7 @@ def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
     waiting = threading.Lock()
     waiting.acquire()
     portal = Portal(own_loop)
-    run = Execution(grant, task, portal, place).start(waiting.release)
+    run = Execution(grant, errand, portal, place).start(waiting.release)
     try:
         ended = False
         while not ended and run.left():  # again where its deadline was put off
@@ -40,7 +40,7 @@ def complete(grant: Grant, task: Task, place: Place | None = None) -> Ended:
     return run.ended()
 
 
-async def complete_async(grant: Grant, task: Task, place: Place | None = None) -> Ended:
+async def complete_async(grant: Grant, errand: Errand, place: Place | None = None) -> Ended:
     """The same without holding the event loop; async tools run on this loop.
 
     Cancelling it stops the guest and cancels its calls.
@@ -64,7 +64,7 @@ async def complete_async(grant: Grant, task: Task, place: Place | None = None) -
         return True
 
     portal = Portal(lambda: loop)
-    run = Execution(grant, task, portal, place).start(finished)
+    run = Execution(grant, errand, portal, place).start(finished)
     try:
         ended = False
         while not ended and run.left():  # as above

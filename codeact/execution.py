@@ -21,7 +21,7 @@ from codeact.engines import Doors, Engine, Fault, Instance, Outcome, Program
 from codeact.entropy import fresh
 from codeact.errors import build
 from codeact.files import File, compared, leaving
-from codeact.grant import Deadline, Grant, Past, Place, Task
+from codeact.grant import Deadline, Errand, Grant, Past, Place
 from codeact.notes import note_of, withheld
 from codeact.offer import Offer
 from codeact.output import Output
@@ -70,17 +70,17 @@ class Ended:
 class Execution:
     """One run. It happens on a worker, while the caller waits as long as it likes and then takes the result."""
 
-    def __init__(self, grant: Grant, task: Task, portal: Portal, place: Place | None) -> None:
+    def __init__(self, grant: Grant, errand: Errand, portal: Portal, place: Place | None) -> None:
         self._grant = grant
-        self._reading = Reading(task.source, task.source)
-        self._files = task.files
+        self._reading = Reading(errand.source, errand.source)
+        self._files = errand.files
         self._place = place
-        self._task = task
+        self._errand = errand
         self._passage = _passage(grant, place)
         self._recording: Recording | None = None
         self._id = fresh(b"run", 16).hex()
         if place is None:
-            self._trail = Trail(grant.audit, self._id, tenant=task.tenant)
+            self._trail = Trail(grant.audit, self._id, tenant=errand.tenant)
         else:
             self._trail = Trail(place.trail.audit, self._id, place.trail.session, place.trail.tenant)
         self._started = time.monotonic()
@@ -193,7 +193,7 @@ class Execution:
             return None
         past = Past() if self._place is None else self._place.past
         try:
-            self._grant.recording.begin(self._id, self._task, self._trail, past)
+            self._grant.recording.begin(self._id, self._errand, self._trail, past)
         except Unrecorded as error:
             return events.unrecorded(error)
         self._recording = self._grant.recording

@@ -59,7 +59,7 @@ class Grant:
         """An empty tape for a run."""
         return Tape() if self.recording is None else Tape(room=ARGUMENTS)
 
-    def task(self, source: object, files: object, tenant: object = None, task: object = None) -> Task:
+    def errand(self, source: object, files: object, tenant: object = None, task: object = None) -> Errand:
         """What a host asks for.
 
         Raises:
@@ -72,7 +72,7 @@ class Grant:
         found = checked("files", files, self.limits)
         if self.inputs and found:
             checked_together(self.inputs, found, self.limits)
-        return Task(str.__str__(source), found, checked_tenant(tenant), checked_task(task))
+        return Errand(str.__str__(source), found, checked_tenant(tenant), checked_task(task))
 
 
 def checked_task(task: object) -> str | None:
@@ -106,7 +106,7 @@ def checked_tenant(tenant: object) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Errand:
     """What is to be run.
 
     Attributes:

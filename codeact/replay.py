@@ -13,7 +13,7 @@ from codeact.completion import complete, complete_async, refuse_in_a_loop
 from codeact.engines import Engine
 from codeact.excerpts import excerpt
 from codeact.execution import Ended
-from codeact.grant import Grant, Place, Task
+from codeact.grant import Errand, Grant, Place
 from codeact.journal import NoHistory, RunRecord
 from codeact.journal.recording import is_ready, versions_of
 from codeact.lifecycle import Life
@@ -22,7 +22,7 @@ from codeact.result import Result
 from codeact.tape import Player, Said
 from codeact.tools import Toolset
 from codeact.values import encode
-from codeact.world import Turn, World
+from codeact.world import PastRun, World
 from wasm_runtime.guest.codec import decode
 from wasm_runtime.guest.names import ACTIONS
 
@@ -64,16 +64,16 @@ def replay(grant: Grant, run: str) -> Replayed:
     """Run a program again; see `Sandbox.replay`."""
     refuse_in_a_loop()
     with _Rerun(grant, run).under_way() as rerun:
-        for turn in rerun.earlier:
-            rerun.settle(turn, complete(rerun.grant, *rerun.world.again(turn)))
+        for past in rerun.earlier:
+            rerun.settle(past, complete(rerun.grant, *rerun.world.again(past)))
         return rerun.compared(complete(rerun.grant, *rerun.last()))
 
 
 async def replay_async(grant: Grant, run: str) -> Replayed:
     """Run a program again; see `Sandbox.replay_async`."""
     with _Rerun(grant, run).under_way() as rerun:
-        for turn in rerun.earlier:
-            rerun.settle(turn, await complete_async(rerun.grant, *rerun.world.again(turn)))
+        for past in rerun.earlier:
+            rerun.settle(past, await complete_async(rerun.grant, *rerun.world.again(past)))
         return rerun.compared(await complete_async(rerun.grant, *rerun.last()))
 
 
@@ -87,7 +87,7 @@ class _Rerun:
         journal = grant.recording.journal
         self.record = record = journal.run(run)
         try:
-            *self.earlier, self.turn = journal.history(record.id)
+            *self.earlier, self._past = journal.history(record.id)
         except NoHistory as error:
             raise ReplayError(str(error)) from error
         engine = _engine(grant.engine, record)
@@ -95,7 +95,7 @@ class _Rerun:
         self.grant = Grant(engine, Toolset(()), Actions(), record.faces, _limits(record), inputs=record.inputs)
         self._life = Life(SILENT, self.grant.limits)
         self.world = World(self.grant, self._life)
-        self._player = Player(self.turn.tape, self.grant.limits)
+        self._player = Player(self._past.tape, self.grant.limits)
 
     @contextmanager
     def under_way(self) -> Iterator[Self]:
@@ -105,21 +105,21 @@ class _Rerun:
         finally:
             self.world.forget()
 
-    def settle(self, turn: Turn, ended: Ended) -> None:
+    def settle(self, past: PastRun, ended: Ended) -> None:
         """Take note of what an earlier program has left behind.
 
         Raises:
             ReplayError: it did not do what it had done.
         """
         number = self.world.number
-        why = self.world.settle_again(turn, ended)
+        why = self.world.settle_again(past, ended)
         if why is not None:
-            msg = f"program {number} of its session, run {turn.run}, did otherwise: {why}{self._else()}"
+            msg = f"program {number} of its session, run {past.run}, did otherwise: {why}{self._else()}"
             raise ReplayError(msg)
 
-    def last(self) -> tuple[Task, Place]:
+    def last(self) -> tuple[Errand, Place]:
         """What is to be run in the end, and where."""
-        return Task(self.turn.source, self.turn.files), self.world.place(self._player)
+        return Errand(self._past.source, self._past.files), self.world.place(self._player)
 
     def compared(self, ended: Ended) -> Replayed:
         """What came of the last program, and whether that is what is on record."""

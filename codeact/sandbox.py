@@ -19,7 +19,7 @@ from codeact.limits import Limits
 from codeact.result import Result
 from codeact.session import Session
 from codeact.tools import Granted, Toolset
-from codeact.world import Turn
+from codeact.world import PastRun
 
 if TYPE_CHECKING:
     from codeact.check import Checker
@@ -240,7 +240,7 @@ class Sandbox:
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
-        ended = complete(self._grant, self._grant.task(code, files, tenant, task))
+        ended = complete(self._grant, self._grant.errand(code, files, tenant, task))
         return ended.keep(ended.result)
 
     async def run_async(
@@ -267,14 +267,14 @@ class Sandbox:
             TypeError: `code` or `task` is no string, or `files` is no mapping of paths to contents.
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
         """
-        ended = await complete_async(self._grant, self._grant.task(code, files, tenant, task))
+        ended = await complete_async(self._grant, self._grant.errand(code, files, tenant, task))
         return ended.keep(ended.result)
 
     def session(
         self,
         *,
         tenant: str | None = None,
-        history: Iterable[Turn] = (),
+        history: Iterable[PastRun] = (),
         files: Mapping[str, Content] | None = None,
         task: str | None = None,
     ) -> Session:
@@ -283,7 +283,7 @@ class Sandbox:
         Args:
             tenant: whose it is. Nothing of it is ever seen by another session; what `restricted` keeps of programs that it
                 has compiled is kept for the tenant alone.
-            history: the turns of an earlier session, for `Session.restore`.
+            history: the `history` of an earlier session, for `Session.restore`.
             files: what its first program finds in the workspace, and the next one where a program has cost the session its
                 world; see `run`.
             task: what its programs are for, as the host calls it; for the journal.

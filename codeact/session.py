@@ -14,12 +14,12 @@ from codeact.audit import Trail, events
 from codeact.completion import complete, complete_async, refuse_in_a_loop
 from codeact.execution import Ended
 from codeact.files import Content
-from codeact.grant import Grant, Past, Place, Task, checked_task, checked_tenant
+from codeact.grant import Errand, Grant, Past, Place, checked_task, checked_tenant
 from codeact.lifecycle import Life, Reason, worlds
 from codeact.notes import listed
 from codeact.result import Error, Result, Usage
 from codeact.tape import Recorder, Tape
-from codeact.world import Turn, World
+from codeact.world import PastRun, World
 
 _OVER: dict[Reason, str] = {
     "closed": "is closed",
@@ -54,7 +54,7 @@ class Session:
         self,
         grant: Grant,
         tenant: str | None,
-        history: Iterable[Turn] = (),
+        history: Iterable[PastRun] = (),
         *,
         files: Mapping[str, Content] | None = None,
         task: str | None = None,
@@ -64,7 +64,7 @@ class Session:
         self.tenant = checked_tenant(tenant)
         self.task = checked_task(task)
         self._grant = grant
-        self._given = grant.task("", files).files
+        self._given = grant.errand("", files).files
         self._life = Life(Trail(grant.audit, session=self.id, tenant=tenant), grant.limits)
         self._world = World(grant, self._life)
         self._history = list(history)
@@ -94,7 +94,7 @@ class Session:
         return () if self._life.over else tuple(self._world.names)
 
     @property
-    def history(self) -> tuple[Turn, ...]:
+    def history(self) -> tuple[PastRun, ...]:
         """The programs that made its world what it is; those that cost it its world are not among them."""
         return tuple(self._history)
 
@@ -109,7 +109,7 @@ class Session:
         Raises:
             RuntimeError: the session is closed, or runs another program just now.
         """
-        asked = self._grant.task(code, files, task=self.task)
+        asked = self._grant.errand(code, files, task=self.task)
         refuse_in_a_loop()
         try:
             with self._turn():
@@ -124,7 +124,7 @@ class Session:
         Raises:
             RuntimeError: the session is closed, or runs another program just now.
         """
-        asked = self._grant.task(code, files, task=self.task)
+        asked = self._grant.errand(code, files, task=self.task)
         try:
             with self._turn():
                 tape, asked = self._grant.tape(), self._furnished(asked)
@@ -143,15 +143,15 @@ class Session:
         """
         refuse_in_a_loop()
         with self._turn():
-            for turn in self._rewound():
-                self._again(turn, complete(self._grant, *self._world.again(turn)))
+            for past in self._rewound():
+                self._again(past, complete(self._grant, *self._world.again(past)))
         return self.names
 
     async def restore_async(self) -> tuple[str, ...]:
         """As `restore`, inside a running event loop."""
         with self._turn():
-            for turn in self._rewound():
-                self._again(turn, await complete_async(self._grant, *self._world.again(turn)))
+            for past in self._rewound():
+                self._again(past, await complete_async(self._grant, *self._world.again(past)))
         return self.names
 
     def close(self) -> None:
@@ -200,7 +200,7 @@ class Session:
         )
         return Result(False, None, error, "", None, (), Usage(0.0, 0.0, 0, None, 0), shown=limits.shown)
 
-    def _furnished(self, asked: Task) -> Task:
+    def _furnished(self, asked: Errand) -> Errand:
         """What is asked for, with the files that every fresh world of the session holds."""
         if not self._given or self._life.instance is not None:
             return asked
@@ -209,13 +209,13 @@ class Session:
     def _place(self, tape: Tape) -> Place:
         return self._world.place(Recorder(tape, self._grant.limits))
 
-    def _after(self, asked: Task, tape: Tape, ended: Ended) -> Result:
+    def _after(self, asked: Errand, tape: Tape, ended: Ended) -> Result:
         had = tuple(self._world.names)
         result = ended.result
         there = self._world.settle(asked, ended)
         if there and ended.instance is not None:
             run = "" if self._grant.recording is None else result.run
-            self._history.append(Turn(asked.source, result.ok, tape, asked.files, run))
+            self._history.append(PastRun(asked.source, result.ok, tape, asked.files, run))
             self._world.past = Past((run,), whole=False)
         if result.ok:
             return ended.keep(result)
@@ -223,22 +223,22 @@ class Session:
             return ended.keep(_noted(result, _over(had)))
         return ended.keep(_noted(result, _kept(self.names) if there else _lost(had)))
 
-    def _again(self, turn: Turn, ended: Ended) -> None:
+    def _again(self, past: PastRun, ended: Ended) -> None:
         number = self._world.number
-        why = self._world.settle_again(turn, ended)
+        why = self._world.settle_again(past, ended)
         if why is not None:
             self._world.forget()
             msg = f"the session cannot be restored: program {number} of its history ended otherwise: {why}"
             raise RuntimeError(msg)
 
-    def _rewound(self) -> Iterator[Turn]:
+    def _rewound(self) -> Iterator[PastRun]:
         self._world.forget()
-        for number, turn in enumerate(self._history, 1):
-            if not turn.tape.whole:
+        for number, past in enumerate(self._history, 1):
+            if not past.tape.whole:
                 self._world.forget()
                 msg = f"the session cannot be restored: program {number} of its history read the clocks, or was answered, more than is kept"
                 raise RuntimeError(msg)
-            yield turn
+            yield past
 
 
 def _noted(result: Result, note: str) -> Result:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from codeact.execution import Ended
 from codeact.files import digest_of
-from codeact.grant import Grant, Past, Place, Task
+from codeact.grant import Errand, Grant, Past, Place
 from codeact.lifecycle import Life
 from codeact.source import Reading
 from codeact.tape import Player, Recorder, Tape
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PastRun:
     """One program that a session has run, with all that is needed to run it again.
 
     Attributes:
@@ -65,25 +65,25 @@ class World:
             life.instance, tuple(self._programs), dict(self._files), passage, self.past, life.trail, life.until
         )
 
-    def again(self, turn: Turn) -> tuple[Task, Place]:
+    def again(self, past: PastRun) -> tuple[Errand, Place]:
         """What is to be run, and where, to do again what a program did."""
-        self._player = Player(turn.tape, self._grant.limits)
-        return Task(turn.source, turn.files), self.place(self._player)
+        self._player = Player(past.tape, self._grant.limits)
+        return Errand(past.source, past.files), self.place(self._player)
 
-    def settle_again(self, turn: Turn, ended: Ended) -> str | None:
+    def settle_again(self, past: PastRun, ended: Ended) -> str | None:
         """Take note of what a program has left behind again.
 
         Returns:
             What it did otherwise; None where it did the same.
         """
-        there = self.settle(Task(turn.source, turn.files), ended)
+        there = self.settle(Errand(past.source, past.files), ended)
         error = ended.result.error
-        if there and ended.result.ok == turn.ok and self._player.diverged is None:
-            self.past = Past((*self.past.runs, turn.run))
+        if there and ended.result.ok == past.ok and self._player.diverged is None:
+            self.past = Past((*self.past.runs, past.run))
             return None
         return self._player.diverged or ("it finished, and had failed" if error is None else error.message)
 
-    def settle(self, asked: Task, ended: Ended) -> bool:
+    def settle(self, asked: Errand, ended: Ended) -> bool:
         """Take note of what a run has left behind. Gives whether its world is still there."""
         outcome = ended.outcome
         if outcome is not None and ended.instance is None:

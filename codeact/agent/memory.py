@@ -9,7 +9,7 @@ from codeact.agent.budget import End
 from codeact.messages import Asked, Observed, Reply, Said, Tokens
 from codeact.result import Result
 from codeact.session import Session
-from codeact.world import Turn
+from codeact.world import PastRun
 
 if TYPE_CHECKING:
     from codeact.journal import Entry, Journal
@@ -19,7 +19,7 @@ class Memory:
     """What is remembered of a task. This one remembers nothing."""
 
     @property
-    def history(self) -> tuple[Turn, ...]:
+    def history(self) -> tuple[PastRun, ...]:
         """The programs that made the task's world what it was."""
         return ()
 
@@ -86,11 +86,11 @@ class Minutes(Memory):
         self._runs = [str(_told(entry)["run"]) for entry in self._past if _stays(entry)]
 
     @property
-    def history(self) -> tuple[Turn, ...]:
+    def history(self) -> tuple[PastRun, ...]:
         """The programs that made the task's world what it was."""
         records = map(self._journal.run, self._runs)
         return tuple(
-            Turn(record.source, record.result.ok, record.tape, record.files, record.id)
+            PastRun(record.source, record.result.ok, record.tape, record.files, record.id)
             for record in records
             if record.result is not None
         )

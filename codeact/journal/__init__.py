@@ -22,7 +22,7 @@ from codeact.journal.records import CallRecord, Entry, RunHead, RunRecord, TaskR
 from codeact.journal.store import MEMORY, JournalError, Store
 from codeact.limits import Limits
 from codeact.tape import Tape
-from codeact.world import Turn
+from codeact.world import PastRun
 
 __all__ = [
     "CallRecord",
@@ -153,7 +153,7 @@ class Journal:
             result,
         )
 
-    def history(self, id: str) -> tuple[Turn, ...]:  # noqa: A002 - as above
+    def history(self, id: str) -> tuple[PastRun, ...]:  # noqa: A002 - as above
         """The programs that led to what a run has left: those before it in the same world, and its own.
 
         `sandbox.session(history=…)` and `Session.restore` make that world anew.
@@ -166,7 +166,7 @@ class Journal:
             LookupError, JournalError: as `run`.
         """
         last = self.run(id)
-        return (*(_turn(self._before(earlier, last)) for earlier in last.earlier), _turn(last))
+        return (*(_past_run(self._before(earlier, last)) for earlier in last.earlier), _past_run(last))
 
     def _before(self, id: str, last: RunRecord) -> RunRecord:  # noqa: A002 - as above
         try:
@@ -302,14 +302,14 @@ def _head(row: Any) -> RunHead:
     )
 
 
-def _turn(record: RunRecord) -> Turn:
+def _past_run(record: RunRecord) -> PastRun:
     if record.result is None:
         msg = f"run {record.id} has no end on record: it is under way, or its process died"
         raise NoHistory(msg)
     if not record.tape.whole:
         msg = f"run {record.id} read the clocks or was answered more than a journal keeps"
         raise NoHistory(msg)
-    return Turn(record.source, record.result.ok, record.tape, record.files, record.id)
+    return PastRun(record.source, record.result.ok, record.tape, record.files, record.id)
 
 
 def _damaged(run: str, error: ValueError) -> JournalError:

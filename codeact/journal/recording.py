@@ -21,7 +21,7 @@ from codeact.tape import Tape
 from codeact.values import Uncrossable
 
 if TYPE_CHECKING:
-    from codeact.grant import Past, Task
+    from codeact.grant import Errand, Past
     from codeact.journal import Journal
 
 _BEGIN = (
@@ -47,28 +47,28 @@ class Recording:
         self._setting = written(setting)
         self._digest = digest_of(self._setting)
 
-    def begin(self, run: str, task: Task, trail: Trail, past: Past) -> None:
+    def begin(self, run: str, errand: Errand, trail: Trail, past: Past) -> None:
         """Put on record that a run begins.
 
         Args:
             run: its id.
-            task: what it is to do.
+            errand: what it is to do.
             trail: whose it is.
             past: what made its world what it is.
 
         Raises:
             Unrecorded: the journal did not take it.
         """
-        digests = {path: digest_of(data) for path, data in task.files.items()}
-        beginning = written(Beginning(task.source, digests, past.runs, past.whole, time.monotonic_ns()))
+        digests = {path: digest_of(data) for path, data in errand.files.items()}
+        beginning = written(Beginning(errand.source, digests, past.runs, past.whole, time.monotonic_ns()))
         row = (
-            run, task.task, trail.tenant, trail.session, self._engine, self._digest, time.time(), beginning,
+            run, errand.task, trail.tenant, trail.session, self._engine, self._digest, time.time(), beginning,
         )  # fmt: skip
         try:
             with self._store.writing() as connection:
                 _keep(connection, self._digest, self._inputs.items())
                 _keep(connection, run, [(self._digest, self._setting)])
-                _keep(connection, run, zip(digests.values(), task.files.values(), strict=True))
+                _keep(connection, run, zip(digests.values(), errand.files.values(), strict=True))
                 connection.execute(_BEGIN, row)
         except JournalError as error:
             raise _unrecorded(error) from error
