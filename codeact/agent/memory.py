@@ -12,7 +12,7 @@ from codeact.session import Session
 from codeact.world import PastRun
 
 if TYPE_CHECKING:
-    from codeact.journal import Entry, Journal
+    from codeact.journal import ConversationEntry, Journal
 
 
 class Memory:
@@ -150,12 +150,12 @@ class Minutes(Memory):
         return None
 
 
-def _told(entry: Entry) -> dict[str, Any]:
+def _told(entry: ConversationEntry) -> dict[str, Any]:
     if not isinstance(entry.data, dict):
         msg = f"entry {entry.seq} of the conversation is none of an agent's"
         raise TypeError(msg)
     return entry.data
 
 
-def _stays(entry: Entry) -> bool:
+def _stays(entry: ConversationEntry) -> bool:
     return entry.kind == "observed" and bool(_told(entry)["stays"])

@@ -18,7 +18,7 @@ from codeact.grant import checked_task
 from codeact.journal.conversation import Conversation, ConversationTaken
 from codeact.journal.notation import Beginning, Setting, calls_of, read, result_read, tape_read
 from codeact.journal.recording import Recording, setting_of
-from codeact.journal.records import CallRecord, Entry, RunHead, RunRecord, TaskRecord, Versions
+from codeact.journal.records import CallRecord, ConversationEntry, RunHead, RunRecord, TaskRecord, Versions
 from codeact.journal.store import MEMORY, JournalError, Store
 from codeact.limits import Limits
 from codeact.tape import Tape
@@ -27,8 +27,8 @@ from codeact.world import PastRun
 __all__ = [
     "CallRecord",
     "Conversation",
+    "ConversationEntry",
     "ConversationTaken",
-    "Entry",
     "Journal",
     "JournalError",
     "NoHistory",

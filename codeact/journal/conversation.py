@@ -6,7 +6,7 @@ import json
 import time
 
 from codeact.journal.notation import document, opened
-from codeact.journal.records import Entry
+from codeact.journal.records import ConversationEntry
 from codeact.journal.store import JournalError, Store
 
 
@@ -31,7 +31,7 @@ class Conversation:
         """How many entries this one knows of."""
         return self._last
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ConversationEntry, ...]:
         """All entries, oldest first. The next one is appended after these.
 
         Raises:
@@ -44,7 +44,7 @@ class Conversation:
         self._last = found[-1].seq if found else 0
         return found
 
-    def append(self, kind: str, data: object) -> Entry:
+    def append(self, kind: str, data: object) -> ConversationEntry:
         """Write one entry. It is kept whole or not at all.
 
         Args:
@@ -60,7 +60,7 @@ class Conversation:
             msg = f"kind={kind!r:.200}: expected a str"
             raise TypeError(msg)
         json.dumps(data, allow_nan=False)
-        entry = Entry(self._last + 1, kind, data, time.time())
+        entry = ConversationEntry(self._last + 1, kind, data, time.time())
         row = (self.task, entry.seq, kind, document(data), entry.time)
         with self._store.writing() as connection:
             last = self._read()
@@ -78,9 +78,9 @@ class Conversation:
         rows = self._store.rows("SELECT max(seq) FROM journal_entries WHERE task = ?", (self.task,))
         return rows[0][0] or 0
 
-    def _entry(self, seq: int, kind: str, data: object, at: float) -> Entry:
+    def _entry(self, seq: int, kind: str, data: object, at: float) -> ConversationEntry:
         try:
-            return Entry(seq, kind, opened(data), at)
+            return ConversationEntry(seq, kind, opened(data), at)
         except ValueError as error:
             msg = f"task {self.task!r}: entry {seq} of its conversation is damaged: {error}"
             raise JournalError(msg) from error

@@ -162,7 +162,7 @@ class TaskRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ConversationEntry:
     """One entry of a task's conversation.
 
     Attributes:

@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from codeact.journal import Entry as Said
-from codeact.journal import Journal, JournalError
+from codeact.journal import ConversationEntry, Journal, JournalError
 from codeact.outbox import Entry
 from codeact.trace.cuts import RUNS, Bounds, bounds_of, cut
 from codeact.trace.reading import run_node
@@ -129,7 +128,7 @@ _WORDS = 500
 """Characters of why a task ended."""
 
 
-def _spoken(entry: Said, bounds: Bounds, sources: set[str], *, complete: bool) -> Spoken:
+def _spoken(entry: ConversationEntry, bounds: Bounds, sources: set[str], *, complete: bool) -> Spoken:
     """What was said, in whatever words the journal has it: whoever wrote it may have been of another version."""
     data = entry.data if isinstance(entry.data, dict) else {}
     speaker = _SPEAKERS.get(entry.kind, "other")

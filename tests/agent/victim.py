@@ -17,7 +17,7 @@ from pathlib import Path
 
 from codeact import Agent, Journal, Sandbox, action, tool
 from codeact.agent import AgentResult
-from codeact.journal import Conversation, Entry
+from codeact.journal import Conversation, ConversationEntry
 from codeact.messages import Reply, Request
 from codeact.outbox import Outbox
 from codeact.result import Result
@@ -112,7 +112,7 @@ def be_killed(place: Path, engine: str, target: int) -> None:
     step = killed_at(target)
     append = Conversation.append
 
-    def stepping(self: Conversation, kind: str, data: object) -> Entry:
+    def stepping(self: Conversation, kind: str, data: object) -> ConversationEntry:
         step()
         return append(self, kind, data)
 

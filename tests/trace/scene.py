@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from codeact.engines import Answer, Face, Kind, Refusal
-from codeact.journal import CallRecord, Entry, RunHead, RunRecord, TaskRecord, Versions
+from codeact.journal import CallRecord, ConversationEntry, RunHead, RunRecord, TaskRecord, Versions
 from codeact.limits import Limits
-from codeact.outbox import Entry as Consequence
+from codeact.outbox import Entry
 from codeact.outbox.entries import State as Fate
 from codeact.outbox.ledger import id_of
 from codeact.proposals import Proposal, digest_of
@@ -36,9 +36,9 @@ def proposal(seq: int, name: str, line: int | None = 1, **arguments: object) -> 
     return Proposal(seq, name, arguments, digest_of(name, arguments), line)
 
 
-def consequence(one: Proposal, task: str, state: Fate, **given: object) -> Consequence:
+def consequence(one: Proposal, task: str, state: Fate, **given: object) -> Entry:
     known: dict[str, object] = {"run": None, "created": BEGAN + 1}
-    return Consequence(
+    return Entry(
         id=id_of(task, one.name, one.digest),
         task=task,
         seq=one.seq,
@@ -118,7 +118,7 @@ class Shelf:
     """What stands in the place of a journal."""
 
     records: Sequence[RunRecord] = ()
-    talk: Sequence[Entry] = ()
+    talk: Sequence[ConversationEntry] = ()
 
     def tasks(self) -> list[TaskRecord]:
         return [TaskRecord("T-100", len(self.records), len(self.talk), BEGAN, BEGAN)]
@@ -135,12 +135,12 @@ class Shelf:
     def conversation(self, task: str) -> Shelf:
         return self
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[ConversationEntry]:
         return self.talk
 
 
-def said(seq: int, kind: str, after: float, **data: object) -> Entry:
-    return Entry(seq, kind, data, BEGAN + after)
+def said(seq: int, kind: str, after: float, **data: object) -> ConversationEntry:
+    return ConversationEntry(seq, kind, data, BEGAN + after)
 
 
 FIRST = """import os
@@ -179,11 +179,11 @@ PROPOSALS = (
 )
 
 
-def trace(shelf: Shelf, entries: Sequence[Consequence] = (), wanted: str = "T-100") -> Trace:
+def trace(shelf: Shelf, entries: Sequence[Entry] = (), wanted: str = "T-100") -> Trace:
     return trace_of(shelf, wanted, lambda _task: entries)
 
 
-def story() -> tuple[Shelf, list[Consequence]]:
+def story() -> tuple[Shelf, list[Entry]]:
     """A ticket: a program that is denied, and one that does the work and tries more than it may."""
     denied = run(
         FIRST,
@@ -259,7 +259,7 @@ def story() -> tuple[Shelf, list[Consequence]]:
     return Shelf((denied, worked), talk), entries
 
 
-def hostile(texts: Sequence[str]) -> tuple[Shelf, list[Consequence]]:
+def hostile(texts: Sequence[str]) -> tuple[Shelf, list[Entry]]:
     """A task in which each text stands wherever a program, a model, a tool or a person could have written it."""
     records, talk, entries = [], [], []
     for number, text in enumerate(texts, 1):

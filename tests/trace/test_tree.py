@@ -131,7 +131,7 @@ def test_programs_that_were_not_run_are_shown() -> None:
 def test_entries_of_another_kind_are_shown_as_they_are() -> None:
     talk = [
         scene.said(1, "pause", 0, why="budget", spent=[1, {"a": None}]),
-        scene.Entry(2, "reply", ["odd"], scene.BEGAN),
+        scene.ConversationEntry(2, "reply", ["odd"], scene.BEGAN),
     ]
     trace = scene.trace(scene.Shelf(talk=talk))
     assert [step.speaker for step in trace.steps if isinstance(step, Spoken)] == ["other", "other"]
