@@ -220,7 +220,8 @@ class Journal:
     def prune(self, before: datetime) -> int:
         """Delete the runs that began before a time, and the conversations that ended before it.
 
-        A run of a session that is kept can then not be replayed where an earlier one of its session is gone.
+        Runs of a task whose conversation goes on are kept: whoever begins it again needs them. A run of a session that is
+        kept can then not be replayed where an earlier one of its session is gone.
 
         Args:
             before: when; with its time zone.
@@ -239,7 +240,9 @@ class Journal:
             raise ValueError(msg)
         at = before.timestamp()
         ended = "task IN (SELECT task FROM journal_entries GROUP BY task HAVING max(time) < ?)"
-        return self._delete("began < ?", (at,), ended, (at,))
+        needed = "SELECT task FROM journal_entries WHERE time >= ?"
+        unneeded = f"began < ? AND (task IS NULL OR task NOT IN ({needed}))"
+        return self._delete(unneeded, (at, at), ended, (at,))
 
     def _delete(self, runs: str, of_runs: tuple[object, ...], entries: str, of_entries: tuple[object, ...]) -> int:
         with self._store.writing() as connection:

@@ -271,14 +271,17 @@ def test_forgetting_a_task(keep: Keep, journal: Journal, path: Path) -> None:
 
 def test_pruning(keep: Keep, journal: Journal, path: Path) -> None:
     sandbox = keep()
-    old = sandbox.run("1", task="T-1").run
-    journal.conversation("T-1").append("said", "hello")
+    needed = [sandbox.run("1", task=task).run for task in (None, "T-1", "T-2")][-1]
+    for task in ("T-1", "T-2"):
+        journal.conversation(task).append("said", "hello")
     change(path, "UPDATE journal_runs SET began = began - 7 * 24 * 3600")
+    change(path, "UPDATE journal_entries SET time = time - 7 * 24 * 3600")
+    journal.conversation("T-2").append("said", "goes on")
     new = sandbox.run("2", task="T-1").run
-    assert journal.prune(datetime.now(UTC) - timedelta(days=1)) == 1
-    assert [head.id for head in journal.runs()] == [new] != [old]
-    assert len(journal.conversation("T-1").entries()) == 1
-    assert journal.prune(datetime.now(UTC) + timedelta(days=1)) == 1
+    assert journal.prune(datetime.now(UTC) - timedelta(days=1)) == 2
+    assert [head.id for head in journal.runs()] == [new, needed]
+    assert [len(journal.conversation(task).entries()) for task in ("T-1", "T-2")] == [0, 2]
+    assert journal.prune(datetime.now(UTC) + timedelta(days=1)) == 2
     assert journal.tasks() == ()
     with pytest.raises(ValueError, match="time zone"):
         journal.prune(datetime(2026, 1, 1))  # noqa: DTZ001 - what is refused
