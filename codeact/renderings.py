@@ -82,3 +82,11 @@ def jsonable(value: object) -> object:
             return f"{jsonable(value.numerator)}/{jsonable(value.denominator)}"
         case _:
             return str(value)
+
+
+def written(value: object) -> str:
+    """A plain value as Python writes it; see `jsonable` for integers of thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return repr(jsonable(value))

@@ -38,6 +38,15 @@ class Said(NamedTuple):  # a tuple, and not a frozen dataclass, because it is ma
     kind: Literal["Answer", "ToolError", "TypeError", "AttributeError"]
     text: str
 
+    @property
+    def reply(self) -> Answer | Refusal:
+        """The same, as a program is told it.
+
+        Raises:
+            ValueError: the text of an answer is no encoded value.
+        """
+        return Answer(decode(self.text)) if self.kind == "Answer" else Refusal(self.kind, self.text)
+
 
 class Spoken(NamedTuple):  # as above
     """One call.
@@ -276,7 +285,7 @@ class Player:
         self._waits += 1
         if self._heard and self._heard[0].wait == number:
             answers = self._heard.popleft().answers
-            return tuple((ticket, _opened(said)) for ticket, said in answers) if answers else self._ended("it waits on")
+            return tuple((ticket, said.reply) for ticket, said in answers) if answers else self._ended("it waits on")
         if seconds is not None:
             return ()
         self.beyond = self.diverged is None and not self._heard and self.made == len(self.tape.calls)
@@ -295,7 +304,7 @@ class Player:
         self.made += 1
         if spoken.answer is None:
             return self._ended(f"it goes on after a call of {spoken.name} that was not answered")
-        return spoken.answer if isinstance(spoken.answer, int) else _opened(spoken.answer)
+        return spoken.answer if isinstance(spoken.answer, int) else spoken.answer.reply
 
     def _at_once(self, reply: int | Reply) -> Reply:
         if not isinstance(reply, int):
@@ -346,7 +355,3 @@ def arguments_of(text: str) -> tuple[tuple[object, ...], dict[str, object]]:
             return tuple(args), kwargs
     msg = "the arguments of a call are a list and a dict"
     raise ValueError(msg)
-
-
-def _opened(said: Said) -> Reply:
-    return Answer(decode(said.text)) if said.kind == "Answer" else Refusal(said.kind, said.text)

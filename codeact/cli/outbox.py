@@ -266,7 +266,8 @@ def _show(entry: Entry, as_json: bool) -> None:
 
 
 def _rows(entry: Entry) -> Iterator[tuple[str, str]]:
-    from codeact.trace.wording import day_of  # noqa: PLC0415 - see the package's docstring
+    from codeact.renderings import written  # noqa: PLC0415 - see the package's docstring
+    from codeact.trace.wording import day_of  # noqa: PLC0415 - as above
 
     yield "entry", entry.id
     yield "state", entry.state
@@ -274,7 +275,7 @@ def _rows(entry: Entry) -> Iterator[tuple[str, str]]:
     yield "run", f"{entry.run or 'unknown'}, proposal {entry.seq}" + (f", line {entry.line}" if entry.line else "")
     yield "action", entry.name
     for name, value in entry.arguments.items():
-        yield "", f"{name} = {_text(value)}"  # whole: who approves it must see all of it
+        yield "", f"{name} = {written(value)}"  # whole: who approves it must see all of it
     yield "digest", entry.digest
     yield "key", entry.key
     yield "proposed", day_of(entry.created)
@@ -289,18 +290,9 @@ def _rows(entry: Entry) -> Iterator[tuple[str, str]]:
     if entry.ended is not None:
         yield "ended", day_of(entry.ended)
     if entry.state == "done":
-        yield "value", _text(entry.value)
+        yield "value", written(entry.value)
     if entry.error is not None:
         yield "error", repr(entry.error)
-
-
-def _text(value: object) -> str:
-    from codeact.renderings import jsonable  # noqa: PLC0415 - see the package's docstring
-
-    try:
-        return repr(value)
-    except ValueError:  # an integer of more digits than the interpreter writes out
-        return repr(jsonable(value))
 
 
 def _who(name: str | None) -> str:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
-from codeact.engines import Answer, Face, Fault, Refusal
+from codeact.engines import Face, Fault
 from codeact.files import File, FileState
 from codeact.journal.records import CallRecord, Versions
 from codeact.journal.shapes import made
@@ -309,7 +309,7 @@ def calls_of(tape: Tape, receipts: tuple[Call, ...], started: int) -> tuple[Call
                 receipt.digest,
                 args,
                 kwargs,
-                None if said is None else _told(said),
+                None if said is None else said.reply,
                 receipt.state,
                 receipt.line,
                 max(0, spoken.began - started) / 1e9,
@@ -317,7 +317,3 @@ def calls_of(tape: Tape, receipts: tuple[Call, ...], started: int) -> tuple[Call
             )
         )
     return tuple(calls)
-
-
-def _told(said: Said) -> Answer | Refusal:
-    return Answer(decode(said.text)) if said.kind == "Answer" else Refusal(said.kind, said.text)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codeact.renderings import jsonable
-
 RUNS = 200
 """Runs of a task that a trace shows: the first and the last ones."""
 
@@ -96,11 +94,3 @@ def cut(text: str, longest: int) -> Text:
     tail = longest // 3
     head = longest - tail
     return Text(text[:head], len(text) - longest, text[-tail:])
-
-
-def written(value: object) -> str:
-    """A plain value as Python writes it."""
-    try:
-        return repr(value)
-    except ValueError:  # an integer of more digits than the interpreter writes out
-        return repr(jsonable(value))

@@ -98,9 +98,7 @@ def _program(run: RunNode) -> Iterator[Row]:
         if line.not_granted:
             yield from _block(1, f"{'':>{width}} ↑ not granted: {', '.join(line.not_granted)}", "bad")
         for call in line.calls:
-            yield from _block(
-                1, f"{'':>{width}} ↳ call {call.seq} {call.name} {call.state or 'not ended'}", _tone(call)
-            )
+            yield from _block(1, f"{'':>{width}} ↳ call {call.seq} {call.name} {call.state or 'not ended'}", call.tone)
         if line.more:
             yield Row(f"  {'':>{width}} ↳ {many(line.more, 'more call')}", "faint")
     if run.lines_left_out:
@@ -110,7 +108,7 @@ def _program(run: RunNode) -> Iterator[Row]:
 def _call(call: CallNode) -> Iterator[Row]:
     where = "" if call.line is None else f", line {call.line}"
     times = f"after {span_of(call.began)}, {span_of(call.duration)}{where}"
-    yield from _block(2, f"{call.seq} {call.brief} {call.state or 'not ended'} ({times})", _tone(call))
+    yield from _block(2, f"{call.seq} {call.brief} {call.state or 'not ended'} ({times})", call.tone)
     if call.answer is not None:
         yield from _text(3, call.answer, None if call.answered else "bad")
 
@@ -159,7 +157,3 @@ def _block(depth: int, text: str, tone: Tone | None = None) -> Iterator[Row]:
     """A text that begins with what it is; where it has more lines, they stand further in."""
     for number, line in enumerate(visible(text).split("\n")):
         yield Row(f"{'  ' * (depth + (number > 0))}{line}", tone)
-
-
-def _tone(call: CallNode) -> Tone:
-    return "good" if call.state == "ok" else "wary" if call.state in {None, "unfinished"} else "bad"

@@ -207,7 +207,7 @@ def _line(run: RunNode, line: Line, *, failed: bool) -> Html:
         told.append(element("p", f"↑ not granted: {', '.join(line.not_granted)}", class_="at bad"))
     for call in line.calls:
         took = "" if call.duration is None else f" {span_of(call.duration)}"
-        state = _mark(call.state or "not ended", _tone(call))
+        state = _mark(call.state or "not ended", call.tone)
         told.append(element("p", "↳ ", _link(_call_id(run, call), call.brief), " ", state, took, class_="at"))
     if line.more:
         more = f"↳ and {many(line.more, 'more call')}" if line.calls else f"↳ {many(line.more, 'call')}, not shown"
@@ -226,7 +226,7 @@ def _calls(run: RunNode) -> Iterator[Html]:
 
 def _call(run: RunNode, call: CallNode) -> Html:
     where = "" if call.line is None else f"line {call.line} · "
-    tone = _tone(call)
+    tone = call.tone
     head = element(
         "summary",
         element("span", element("small", f"{call.seq} "), _code(call.brief), class_="what"),
@@ -326,10 +326,6 @@ def _bar(began: float, took: float | None, span: float, tone: Tone) -> Html:
         "rect", x=f"{left:.2f}%", y="25%", width=f"{max(width, 0.6):.2f}%", height="50%", rx="2", class_=f"fill {tone}"
     )
     return element("svg", rect, class_="bar", aria_hidden="true", focusable="false")
-
-
-def _tone(call: CallNode) -> Tone:
-    return "good" if call.state == "ok" else "wary" if call.state in {None, "unfinished"} else "bad"
 
 
 def _when(step: Spoken | RunNode) -> float:

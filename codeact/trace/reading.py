@@ -14,8 +14,9 @@ from codeact.journal import CallRecord, RunRecord
 from codeact.limits import FUEL
 from codeact.outbox import Entry
 from codeact.proposals import Proposal
+from codeact.renderings import written
 from codeact.result import Error, Result
-from codeact.trace.cuts import Bounds, Text, cut, written
+from codeact.trace.cuts import Bounds, Text, cut
 from codeact.trace.tree import CallNode, Failure, Fate, Line, ProposalNode, RunNode
 from codeact.trace.wording import span_of
 

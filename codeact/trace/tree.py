@@ -45,6 +45,11 @@ class CallNode:
     began: float
     duration: float | None
 
+    @property
+    def tone(self) -> Tone:
+        """How it is to be seen."""
+        return "good" if self.state == "ok" else "wary" if self.state in {None, "unfinished"} else "bad"
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
