@@ -32,10 +32,10 @@ class Clerk:
             book: these accounts, and no others.
             office: which knows what was paid back since.
         """
+        self._book = book
         self._office = office
         self._charges = {charge.id: charge for rows in book.charges.values() for charge in rows}
-        self._refunds = [refund for rows in book.refunds.values() for refund in rows]
-        refunded = {refund.charge_id for refund in self._refunds}
+        refunded = {refund.charge_id for rows in book.refunds.values() for refund in rows}
         self._repeats = {repeat.id for rows in book.charges.values() for repeat in repeats(rows, refunded)}
 
     def decide(self, entry: Entry) -> Verdict:
@@ -49,8 +49,7 @@ class Clerk:
         charge = self._charges.get(charge_id)
         if charge is None:
             return Verdict(False, f"{charge_id} is no charge of the sender's")
-        back = sum((refund.amount for refund in self._refunds if refund.charge_id == charge_id), Decimal(0))
-        left = charge.amount - back - self._office.paid_back(charge_id)
+        left = self._office.left(charge_id, self._book)
         if not 0 < amount <= left:
             return Verdict(False, f"of {charge_id} there is {left} {charge.currency} left to pay back")
         if charge_id not in self._repeats:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from .records import Book
+
 
 @dataclass(frozen=True, slots=True)
 class Letter:
@@ -56,3 +58,9 @@ class Office:
     def paid_back(self, charge_id: str) -> Decimal:
         """What was paid back on a charge."""
         return sum((payment.amount for payment in self.payments if payment.charge_id == charge_id), Decimal(0))
+
+    def left(self, charge_id: str, book: Book) -> Decimal:
+        """What may still be paid back on a charge; nothing where the book has no such charge."""
+        paid = [charge.amount for rows in book.charges.values() for charge in rows if charge.id == charge_id]
+        back = [refund.amount for rows in book.refunds.values() for refund in rows if refund.charge_id == charge_id]
+        return sum(paid, Decimal(0)) - sum(back, Decimal(0)) - self.paid_back(charge_id)

@@ -82,6 +82,16 @@ def test_it_is_not_paid_back_twice_in_other_words(company: Company, counter_of: 
     assert counter.office.effects == (0, 1)
 
 
+def test_it_is_not_paid_back_twice_when_both_are_approved_first(company: Company, counter_of: CounterOf) -> None:
+    customer, charge, amount = small(company)
+    counter = counter_of(customer)
+    given = [{"charge_id": charge, "amount": Decimal(amount), "reason": reason} for reason in ("one", "another")]
+    made = [Proposal(seq, "refund", each, digest_of("refund", each)) for seq, each in enumerate(given, 1)]
+    assert [entry.state for entry in counter.outbox.submit(made, "T-1")] == ["approved", "approved"]
+    assert [entry.state for entry in counter.outbox.perform()] == ["done", "failed"]
+    assert counter.office.paid_back(charge) == Decimal(amount)
+
+
 @pytest.mark.parametrize("amount", ["0", "-5", "50.01", "500"])
 def test_more_than_was_paid_or_nothing_is_refused(company: Company, counter_of: CounterOf, amount: str) -> None:
     customer, charge, _ = small(company)
