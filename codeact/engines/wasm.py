@@ -19,7 +19,7 @@ from codeact.engines.room import HEADER, LONGEST, Room, bounded
 from codeact.limits import FUEL, Limits
 from codeact.values import Uncrossable
 from wasm_runtime.guest.jsontext import number_reader
-from wasm_runtime.guest.names import SHOWN
+from wasm_runtime.guest.names import ACTIONS, SHOWN
 from wasm_runtime.guest.parcel import pack, unpack
 
 try:
@@ -127,8 +127,7 @@ class WasmInstance:
         if not self._opened:
             self._opened = True
             request["opening"] = {
-                "tools": [(face.name, face.awaitable) for face in self._faces],
-                "leaflet": _leaflet(self._faces),
+                **_offered(self._faces),
                 "seed": doors.seed.hex(),
                 "stack": self._limits.stack,
                 "depth": self._limits.value_depth,
@@ -203,8 +202,14 @@ class WasmInstance:
 
 
 @lru_cache(64)
-def _leaflet(faces: tuple[Face, ...]) -> str:
-    return json.dumps({face.name: (face.signature, face.doc, face.records) for face in faces})
+def _offered(faces: tuple[Face, ...]) -> dict[str, object]:
+    """What a world is told of its tools and actions."""
+    actions = [face.name.removeprefix(ACTIONS) for face in faces if face.name.startswith(ACTIONS)]
+    return {
+        "tools": [(face.name, face.awaitable) for face in faces if not face.name.startswith(ACTIONS)],
+        "leaflet": json.dumps({face.name: (face.signature, face.doc, face.records) for face in faces}),
+        **({"actions": actions} if actions else {}),
+    }
 
 
 def _read(header: Any, fuel: int, number: int) -> Outcome:

@@ -35,6 +35,7 @@ class Opening(TypedDict):
 
     Attributes:
         tools: see `tools.Face`.
+        actions: the names of what can be proposed.
         leaflet: see `tools.Leaflet`.
         seed: 32 bytes of randomness, hexadecimal.
         stack: frames of recursion.
@@ -44,6 +45,7 @@ class Opening(TypedDict):
     """
 
     tools: list[tools.Face]
+    actions: NotRequired[list[str]]
     leaflet: str
     seed: str
     stack: int
@@ -114,7 +116,11 @@ def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
         _depth = opening["depth"]
         entropy.reseed(bytes.fromhex(opening["seed"]))
         _leaflet = tools.Leaflet(opening["leaflet"])
-        vars(builtins).update(tools.granted(opening["tools"], _leaflet, _depth))
+        proposable = tuple(opening.get("actions", ()))
+        builtins.tools = tools.granted(opening["tools"], _leaflet, _depth, proposable)  # type: ignore[attr-defined]
+        if proposable:
+            others = tuple(name for name, _ in opening["tools"])
+            builtins.actions = tools.proposable(proposable, _leaflet, _depth, others)  # type: ignore[attr-defined]
         interpreter.limit(opening["stack"])
         tools.traffic.most = opening["concurrency"]
         files.limit(*opening["room"])

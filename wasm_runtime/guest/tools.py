@@ -54,26 +54,25 @@ class Leaflet(Mapping[str, tuple[str, str, list[str]]]):
 
 
 class Tool:
-    """One tool or action: calling it goes through the door."""
+    """One tool: calling it goes through the door."""
 
     def __init__(self, name: str, leaflet: Leaflet, depth: int) -> None:
-        """Make one of the face of that name."""
-        self.__name__ = self.__qualname__ = name.removeprefix(ACTIONS)
-        self._name = name
+        self.__name__ = self.__qualname__ = name
         self._leaflet = leaflet
         self._depth = depth
 
     @property
     def told(self) -> tuple[str, str, list[str]]:
         """Its signature, documentation, and what it gives and takes."""
-        return self._leaflet[self._name]
+        return self._leaflet[self.__name__]
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Call the tool."""
-        return _through(Sent(self._name, _encode(self._name, args, kwargs, self._depth), current_line(world.running)))
+        name = self.__name__
+        return _through(Sent(name, _encode(name, args, kwargs, self._depth), current_line(world.running)))
 
     def __repr__(self) -> str:
-        return f"<{'action' if self._name.startswith(ACTIONS) else 'tool'} {self.told[0]}>"
+        return f"<tool {self.told[0]}>"
 
     def __str__(self) -> str:
         """The signature, and what is known of it."""
@@ -85,13 +84,30 @@ class AwaitableTool(Tool):
 
     def __call__(self, /, *args: object, **kwargs: object) -> UnawaitedCall:
         """A call of the tool, to be awaited."""
-        name = self._name
+        name = self.__name__
         return UnawaitedCall(
             Sent(name, _encode(name, args, kwargs, self._depth), current_line(world.running)), traffic, ledger
         )
 
 
-for _kind in (Tool, AwaitableTool):
+class Action(Tool):
+    """One action: calling it proposes it."""
+
+    @property
+    def told(self) -> tuple[str, str, list[str]]:
+        """See `Tool`."""
+        return self._leaflet[ACTIONS + self.__name__]
+
+    def __call__(self, /, *args: object, **kwargs: object) -> object:
+        """Propose it."""
+        arguments = _encode(self.__name__, args, kwargs, self._depth)
+        return _through(Sent(ACTIONS + self.__name__, arguments, current_line(world.running)))
+
+    def __repr__(self) -> str:
+        return f"<action {self.told[0]}>"
+
+
+for _kind in (Tool, AwaitableTool, Action):
     _kind.__doc__ = property(lambda self: self.told[1])  # type: ignore[assignment]  # what `help` shows of each
 
 
@@ -118,10 +134,10 @@ class Tools(Mapping[str, Tool]):
     __slots__ = ("_others", "_tools")
 
     _noun = "tools"
-    _tools: dict[str, Tool]
+    _tools: Mapping[str, Tool]
     _others: tuple[str, ...]
 
-    def __init__(self, tools: dict[str, Tool], others: tuple[str, ...] = ()) -> None:
+    def __init__(self, tools: Mapping[str, Tool], others: tuple[str, ...] = ()) -> None:
         """Take the tools, and the names of what is found in `actions`."""
         object.__setattr__(self, "_tools", tools)
         object.__setattr__(self, "_others", others)
@@ -206,26 +222,25 @@ def install() -> None:
     builtins.help = help  # type: ignore[assignment]
 
 
-def granted(faces: list[Face], leaflet: Leaflet, depth: int) -> dict[str, Tools]:
-    """What a program finds of these faces: `tools`, and `actions` where there are any.
+def granted(faces: list[Face], leaflet: Leaflet, depth: int, actions: tuple[str, ...] = ()) -> Tools:
+    """The tools of these faces.
 
     Args:
         faces: what the host granted.
         leaflet: what is said of them.
         depth: how many levels of nesting an argument may have.
+        actions: the names of what is found in `actions`.
     """
-    tools: dict[str, Tool] = {}
-    actions: dict[str, Tool] = {}
-    for name, awaitable in faces:
-        made = (AwaitableTool if awaitable else Tool)(name, leaflet, depth)
-        (actions if name.startswith(ACTIONS) else tools)[made.__name__] = made
-    found = {"tools": _mapping(Tools, tools, tuple(actions))}
-    if actions:
-        found["actions"] = _mapping(Actions, actions, tuple(tools))
-    return found
+    tools = {name: (AwaitableTool if awaitable else Tool)(name, leaflet, depth) for name, awaitable in faces}
+    return _mapping(Tools, tools, actions)
 
 
-def _mapping(kind: type[Tools], tools: dict[str, Tool], others: tuple[str, ...]) -> Tools:
+def proposable(names: tuple[str, ...], leaflet: Leaflet, depth: int, tools: tuple[str, ...]) -> Tools:
+    """The actions of these names; see `granted`."""
+    return _mapping(Actions, {name: Action(name, leaflet, depth) for name in names}, tools)
+
+
+def _mapping(kind: type[Tools], tools: Mapping[str, Tool], others: tuple[str, ...]) -> Tools:
     # A tool may be called what a mapping's method is called: the tool wins.
     shadowing = {name: tools[name] for name in tools.keys() & _MAPPING_NAMES}
     made: type[Tools] = type(kind.__name__, (kind,), {"__slots__": (), **shadowing}) if shadowing else kind
