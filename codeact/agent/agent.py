@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -125,12 +125,15 @@ class Agent:
         refuse_in_a_loop()
         given = self._given(task, id, files, tenant)
         # The clients of models keep connections that belong to a loop, so it is the same one for all tasks.
-        working = asyncio.run_coroutine_threadsafe(self._work(given, _ignore), own_loop())
+        working = asyncio.run_coroutine_threadsafe(_caught(self._work(given, _ignore)), own_loop())
         try:
-            return working.result()
+            came = working.result()
         except BaseException:
             working.cancel()
             raise
+        if isinstance(came, BaseException):
+            raise came
+        return came
 
     async def run_async(
         self,
@@ -239,6 +242,16 @@ class _Given:
     id: str
     session: Session
     memory: Memory
+
+
+async def _caught(work: Awaitable[AgentResult]) -> AgentResult | BaseException:
+    """What it comes to. A SystemExit of a host's callback would end the loop, which is everybody's, if it were raised there."""
+    try:
+        return await work
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - it is raised where the task was begun
+        return error
 
 
 def _ignore(_event: Event) -> None:

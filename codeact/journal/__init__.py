@@ -19,6 +19,7 @@ from codeact.journal.conversation import Conversation, ConversationTaken
 from codeact.journal.notation import Beginning, Setting, calls_of, read, result_read, tape_read
 from codeact.journal.recording import Recording, setting_of
 from codeact.journal.records import CallRecord, ConversationEntry, RunHead, RunRecord, TaskRecord, Versions
+from codeact.journal.shapes import made
 from codeact.journal.store import MEMORY, JournalError, Store
 from codeact.limits import Limits
 from codeact.tape import Tape
@@ -299,10 +300,13 @@ class Journal:
 
 
 def _head(row: Any) -> RunHead:
-    id_, number, task, tenant, session, engine, began, wall, ok, kind, calls = row[:11]
-    return RunHead(
-        id_, number, task, tenant, session, engine, began, wall, None if ok is None else bool(ok), kind, calls
-    )
+    told = dict(zip(_HEAD.split(", "), row, strict=False))
+    if told["ok"] in {0, 1}:
+        told["ok"] = bool(told["ok"])
+    try:
+        return made(RunHead, told)
+    except ValueError as error:  # SQLite keeps anything anywhere
+        raise _damaged(str(told["id"]), error) from error
 
 
 def _past_run(record: RunRecord) -> PastRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from codeact import Agent, Budget, Sandbox
-from codeact.messages import Asked, ModelError, Observed, Reply, Said, Tokens
-from codeact.testing.models import Program, ScriptedModel, Step
+from codeact.messages import Asked, ModelError, Observed, Reply, Request, Said, Tokens
+from codeact.portal import own_loop
+from codeact.testing.models import FunctionModel, Program, ScriptedModel, Step
 from tests.agent.conftest import get_charges
 from tests.agent.talk import complaint
 
@@ -319,6 +321,16 @@ def test_a_model_that_is_broken_is_the_hosts_mistake(fast: Sandbox) -> None:
         Agent(ScriptedModel([KeyError("x")]), fast).run("?")
     with pytest.raises(RuntimeError, match="the script of 0 steps is over"):
         Agent(ScriptedModel([]), fast).run("?")
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=lambda error: type(error).__name__)
+def test_what_ends_programs_is_raised_where_the_task_was_begun_and_ends_nobody_elses_loop(fast, error) -> None:
+    def leave(_: Request) -> str:
+        raise error
+
+    with pytest.raises(type(error)):
+        Agent(FunctionModel(leave), fast).run("Go.")
+    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), own_loop()).result(timeout=30)
 
 
 def test_a_model_that_gives_no_reply_at_all_is_too(fast: Sandbox) -> None:

@@ -322,6 +322,16 @@ def test_a_damaged_record_says_so(keep: Keep, journal: Journal, path: Path, name
     assert [head.id for head in journal.runs()] == [run]
 
 
+@pytest.mark.parametrize(
+    "column", ["id", "task", "tenant", "session", "engine", "began", "wall", "ok", "kind", "calls"]
+)
+def test_what_stands_in_a_list_is_looked_at_too(keep: Keep, journal: Journal, path: Path, column: str) -> None:
+    keep([ask]).run("tools.ask(3)")
+    change(path, f"UPDATE journal_runs SET {column} = x'00ff'")
+    with pytest.raises(JournalError, match="damaged"):
+        journal.runs()
+
+
 def test_a_value_that_no_text_holds(journal: Journal) -> None:
     result = Sandbox(engine="restricted", journal=journal, limits=Limits(value_bytes=2**31)).run("1 << 400_000")
     assert result.error.type == "Unrecorded"
