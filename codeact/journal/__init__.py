@@ -44,6 +44,8 @@ class NoHistory(JournalError):
     """What led to a run is not on record."""
 
 
+_TASK = ("task", "runs", "entries", "began", "last")
+
 _HEAD = "id, number, task, tenant, session, engine, began, wall, ok, kind, calls"
 
 
@@ -191,7 +193,11 @@ class Journal:
             " SELECT task, 1 AS run, began AS at FROM journal_runs WHERE task IS NOT NULL"
             " UNION ALL SELECT task, 0, time FROM journal_entries) GROUP BY task ORDER BY last DESC, task"
         )
-        return tuple(TaskRecord(*row) for row in rows)
+        try:
+            return tuple(made(TaskRecord, dict(zip(_TASK, row, strict=True))) for row in rows)
+        except ValueError as error:
+            msg = f"the list of tasks is damaged: {error}"
+            raise JournalError(msg) from error
 
     def conversation(self, task: str) -> Conversation:
         """What was said for a task, to be read and gone on with.

@@ -7,6 +7,7 @@ import time
 
 from codeact.journal.notation import document, opened
 from codeact.journal.records import ConversationEntry
+from codeact.journal.shapes import made
 from codeact.journal.store import JournalError, Store
 
 
@@ -78,9 +79,9 @@ class Conversation:
         rows = self._store.rows("SELECT max(seq) FROM journal_entries WHERE task = ?", (self.task,))
         return rows[0][0] or 0
 
-    def _entry(self, seq: int, kind: str, data: object, at: float) -> ConversationEntry:
+    def _entry(self, seq: object, kind: object, data: object, at: object) -> ConversationEntry:
         try:
-            return ConversationEntry(seq, kind, opened(data), at)
+            return made(ConversationEntry, {"seq": seq, "kind": kind, "data": opened(data), "time": at})
         except ValueError as error:
             msg = f"task {self.task!r}: entry {seq} of its conversation is damaged: {error}"
             raise JournalError(msg) from error

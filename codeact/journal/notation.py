@@ -18,7 +18,7 @@ from codeact.journal.shapes import made
 from codeact.limits import DEEPEST, Limits
 from codeact.proposals import Proposal
 from codeact.result import Call, Error, Result, State, Truncation, Usage
-from codeact.tape import Heard, Said, Spoken, Tape, arguments_of
+from codeact.tape import LONGEST, Heard, Said, Spoken, Tape, arguments_of
 from codeact.values import encode
 from wasm_runtime.guest.codec import decode
 
@@ -76,8 +76,12 @@ def compressed(data: bytes) -> bytes:
     return b"z" + zlib.compress(data, 1) if len(data) >= LARGE else b"=" + data
 
 
-def expanded(data: object) -> bytes:
+def expanded(data: object, most: int = MOST) -> bytes:
     """What was kept.
+
+    Args:
+        data: as it is kept.
+        most: bytes that it may become.
 
     Raises:
         ValueError: it is nothing that was.
@@ -89,7 +93,7 @@ def expanded(data: object) -> bytes:
         raise ValueError(msg)
     reader = zlib.decompressobj()
     try:
-        found = reader.decompress(data[1:], MOST)
+        found = reader.decompress(data[1:], most)
     except zlib.error as error:
         raise ValueError(str(error)) from None
     if not reader.eof:
@@ -193,7 +197,7 @@ def _track_written(track: array[int]) -> bytes:
 
 def _track_read(data: object) -> array[int]:
     track = array("q")
-    track.frombytes(expanded(data))
+    track.frombytes(expanded(data, LONGEST * track.itemsize))
     if sys.byteorder == "big":
         track.byteswap()
     return track

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import threading
+import zlib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from codeact import Journal, Limits, Sandbox, tool
 from codeact.engines import Answer, Refusal
 from codeact.journal import JournalError
 from codeact.outbox import Outbox
+from codeact.tape import LONGEST
 from tests.journal.conftest import Keep
 
 
@@ -330,6 +332,26 @@ def test_what_stands_in_a_list_is_looked_at_too(keep: Keep, journal: Journal, pa
     change(path, f"UPDATE journal_runs SET {column} = x'00ff'")
     with pytest.raises(JournalError, match="damaged"):
         journal.runs()
+
+
+@pytest.mark.parametrize("column", ["kind", "time"])
+def test_what_was_said_is_looked_at_too(journal: Journal, path: Path, column: str) -> None:
+    conversation = journal.conversation("T-1")
+    conversation.append("reply", {"text": "Hello."})
+    change(path, f"UPDATE journal_entries SET {column} = x'00ff'")
+    with pytest.raises(JournalError, match="damaged"):
+        conversation.entries()
+    change(path, "UPDATE journal_entries SET time = 'noon'")
+    with pytest.raises(JournalError, match="damaged"):
+        journal.tasks()
+
+
+def test_readings_of_a_clock_become_no_more_than_there_can_be(keep: Keep, journal: Journal, path: Path) -> None:
+    run = keep([ask]).run("tools.ask(3)").run
+    bomb = b"z" + zlib.compress(bytes(8 * LONGEST + 8), 9)
+    change(path, f"UPDATE journal_runs SET now = x'{bomb.hex()}'")
+    with pytest.raises(JournalError, match="larger than it may be"):
+        journal.run(run)
 
 
 def test_a_value_that_no_text_holds(journal: Journal) -> None:
