@@ -1,4 +1,4 @@
-"""SQLite's files: found, or made so that only their owner may read them.
+"""SQLite's files: found, or made so that only their owner may read them, and how they are written to.
 
 Nothing may open and close such a file beside SQLite: when a process closes any descriptor of a file, the operating
 system takes from it all the locks that it holds on that file, those of its transactions too.
@@ -7,7 +7,10 @@ system takes from it all the locks that it holds on that file, those of its tran
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 OWNER_ONLY = 0o600
@@ -40,6 +43,41 @@ def place(path: str | os.PathLike[str]) -> Path:
             msg = f"{given}: it cannot be made: {error.strerror or error}"
             raise NoPlace(msg) from error
     return found
+
+
+def connected(path: Path | None, patience: float) -> sqlite3.Connection:
+    """A connection for all threads of this process, which must take turns.
+
+    Args:
+        path: a file that is there, as `place` gives it: SQLite would make one that others may read. None for memory.
+        patience: seconds that a statement waits for another process's transaction.
+
+    Raises:
+        sqlite3.Error: it cannot be opened.
+    """
+    where = ":memory:" if path is None else f"{path.as_uri()}?mode=rw"
+    return sqlite3.connect(where, timeout=patience, isolation_level=None, check_same_thread=False, uri=True)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is done inside, or nothing of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def is_there(path: Path, file: os.stat_result) -> bool:
+    """Whether a file is still where it was: what is written to one that has been moved is lost to all others."""
+    try:
+        return os.path.samestat(file, os.stat(path))  # noqa: PTH116 - before everything that is written
+    except OSError:
+        return False
 
 
 _making = threading.Lock()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from codeact.databases import place
+from codeact.databases import connected, is_there, place, transaction
 
 MEMORY = ":memory:"
 """In place of a path: kept in this process, and gone with it."""
@@ -82,9 +82,7 @@ class Store:
             msg = "this journal is kept in the memory of the process that this one was forked from; give it a path"
             raise JournalError(msg)
         if self._open is None:
-            # It is never SQLite that makes the file: it would let others read it.
-            where = MEMORY if self._place is None else f"{self._place.as_uri()}?mode=rw"
-            found = sqlite3.connect(where, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+            found = connected(self._place, PATIENCE)
             try:
                 self._set_up(found)
             except BaseException:
@@ -104,7 +102,7 @@ class Store:
                 raise
         run("PRAGMA synchronous = NORMAL")
         if not run("SELECT 1 FROM sqlite_schema WHERE name = 'journal_about'").fetchone():
-            with _whole(connection):
+            with transaction(connection):
                 for statement in _TABLES.split(";"):
                     run(statement)
                 run("INSERT OR IGNORE INTO journal_about VALUES ('version', ?)", (VERSION,))
@@ -134,7 +132,7 @@ class Store:
         """
         with self._here() as connection:
             self._see_file()
-            with _whole(connection):
+            with transaction(connection):
                 yield connection
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
@@ -156,33 +154,13 @@ class Store:
                 raise JournalError(msg) from error
 
     def _see_file(self) -> None:
-        """See that it is still where it was: what is written to a file that has been removed is lost."""
-        if self._place is None or self._file is None:
-            return
-        try:
-            there = os.path.samestat(self._file, os.stat(self._place))  # noqa: PTH116 - before everything that is written
-        except OSError:
-            there = False
-        if not there:
+        if self._place is not None and self._file is not None and not is_there(self._place, self._file):
             msg = f"the journal {self.path!r} has been moved or removed since it was opened"
             raise JournalError(msg)
 
 
 def _nothing() -> None:
     """There is no connection to close."""
-
-
-@contextmanager
-def _whole(connection: sqlite3.Connection) -> Iterator[None]:
-    """A transaction."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 _stores: weakref.WeakSet[Store] = weakref.WeakSet()

@@ -15,6 +15,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from codeact.databases import connected, is_there, transaction
 from codeact.limits import DEEPEST
 from codeact.outbox.entries import STATES, Entry, Move, OutboxError, State
 from codeact.values import encode
@@ -87,11 +88,7 @@ class Store:
         self._process = os.getpid()
         self.lock = threading.RLock()
         with self._told():
-            # It is never SQLite that makes the file: it would let others read it.
-            place = ":memory:" if path is None else f"{path.as_uri()}?mode=rw"
-            self.connection = sqlite3.connect(
-                place, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True
-            )
+            self.connection = connected(path, PATIENCE)
         self._close = weakref.finalize(self, self.connection.close)
         try:
             self._prepare()
@@ -118,14 +115,8 @@ class Store:
             if self.connection.in_transaction:  # to go on in it would end the other's, which is not whole yet
                 msg = "a rule or an audit cannot change the outbox that asks it"
                 raise OutboxError(msg)
-            try:
-                self.connection.execute("BEGIN IMMEDIATE")
+            with transaction(self.connection):
                 yield
-                self.connection.execute("COMMIT")
-            except BaseException:
-                if self.connection.in_transaction:
-                    self.connection.execute("ROLLBACK")
-                raise
 
     def add(self, entry: Entry) -> Entry | None:
         """Put an entry in.
@@ -209,13 +200,7 @@ class Store:
 
     def _check_file(self) -> None:
         """Another file in its place would know nothing of what this one has performed."""
-        if self._path is None or self._file is None:
-            return
-        try:
-            there = os.path.samestat(self._file, self._path.stat())
-        except OSError:
-            there = False
-        if not there:
+        if self._path is not None and self._file is not None and not is_there(self._path, self._file):
             msg = f"{self._where}: it has been moved or removed since it was opened"
             raise OutboxError(msg)
 
