@@ -83,9 +83,12 @@ class Outbox:
 
         Raises:
             OutboxError: the file cannot be opened, is no database, or is of another version.
-            TypeError: an action, a rule or the callback is none.
+            TypeError: `path` is no path, or an action, a rule or the callback is none.
             ValueError: two actions have one name, or a rule is about an action or a parameter that does not exist.
         """
+        if not isinstance(path, (str, os.PathLike)):
+            msg = f"path={path!r:.200}: expected the path of a file, or ':memory:'"
+            raise TypeError(msg)
         self._actions = actions if isinstance(actions, Actions) else Actions(actions)
         self._rules = checked(rules, self._actions)
         if approve is not None and not callable(approve):
@@ -132,7 +135,9 @@ class Outbox:
 
         Raises:
             OutboxError: it cannot be put on the disk; nothing has been taken in.
-            TypeError: something else than proposals was given, or the callback gave something else than a bool or None.
+            TypeError: something else than proposals was given, or the callback gave something else than a bool, a `Verdict`
+                or None. After that, and after an exception of the callback's own, which goes on, what it has not decided
+                is in the outbox and waits for a person.
             ValueError: there is no task, or a proposal's digest is not that of its arguments.
             Unrecorded: the audit did not take it; nothing has been taken in.
         """

@@ -72,7 +72,37 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Refuse:
+class _About:
+    """An action, or those of its calls whose arguments meet every condition."""
+
+    name: str
+    where: Mapping[str, object] = field(default_factory=dict)
+    _conditions: Mapping[str, Condition] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        if not isinstance(self.name, str):
+            msg = f"{kind}({self.name!r:.200}): expected the name of an action"
+            raise TypeError(msg)
+        if not isinstance(self.where, Mapping):
+            msg = f"{kind}({self.name!r}, where={self.where!r:.200}): expected conditions by the names of parameters, such as {{'amount': Le(50)}}"
+            raise TypeError(msg)
+        object.__setattr__(self, "where", MappingProxyType(dict(self.where)))
+        object.__setattr__(self, "_conditions", _conditions(self))
+
+    def __str__(self) -> str:
+        told = [repr(self.name), *([f"where={dict(self.where)!r}"] if self.where else [])]
+        bounds = {name: value for name, value in vars(self).items() if name in {"count", "rate"} and value is not None}
+        told += [f"{name}={value!r}" for name, value in bounds.items()]
+        return f"{type(self).__name__}({', '.join(told)})"
+
+    def speaks(self, name: str, arguments: Mapping[str, object]) -> bool:
+        """Whether this rule is about such a call."""
+        return name == self.name and _met(self._conditions, arguments)
+
+
+@dataclass(frozen=True)
+class Refuse(_About):
     """Refuses an action, or those of its calls whose arguments meet every condition.
 
     A condition is a constraint of `annotated_types` (`Gt(500)`, `MaxLen(100)`, `Predicate(…)`) or pydantic's
@@ -86,28 +116,14 @@ class Refuse:
         reason: is put on record.
 
     Raises:
-        TypeError: a condition is none.
+        TypeError: a condition is none, or `name` or `where` is of the wrong type.
     """
 
-    name: str
-    where: Mapping[str, object] = field(default_factory=dict)
     reason: str | None = None
-    _conditions: Mapping[str, Condition] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "where", MappingProxyType(dict(self.where)))
-        object.__setattr__(self, "_conditions", _conditions(self))
-
-    def __str__(self) -> str:
-        return _shown(self)
-
-    def speaks(self, name: str, arguments: Mapping[str, object]) -> bool:
-        """Whether this rule is about such a call."""
-        return name == self.name and _met(self._conditions, arguments)
 
 
 @dataclass(frozen=True)
-class Allow:
+class Allow(_About):
     """Approves an action, or those of its calls whose arguments meet every condition; see `Refuse` for these.
 
     Past `count` or `rate` it does not speak any more, and the next rule, the callback or a person decides. What counts is
@@ -120,15 +136,12 @@ class Allow:
         rate: how many may be approved in a time, over all tasks; None for any number.
 
     Raises:
-        TypeError: a condition is none, or `count` is no whole number.
+        TypeError: a condition is none, `count` is no whole number, or an attribute is of the wrong type.
         ValueError: `count` is not above zero.
     """
 
-    name: str
-    where: Mapping[str, object] = field(default_factory=dict)
     count: int | None = None
     rate: Rate | None = None
-    _conditions: Mapping[str, Condition] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.count is not None:
@@ -136,15 +149,7 @@ class Allow:
         if self.rate is not None and not isinstance(self.rate, Rate):
             msg = f"Allow(rate={self.rate!r}): expected a Rate, such as Rate(100, seconds=3600)"
             raise TypeError(msg)
-        object.__setattr__(self, "where", MappingProxyType(dict(self.where)))
-        object.__setattr__(self, "_conditions", _conditions(self))
-
-    def __str__(self) -> str:
-        return _shown(self)
-
-    def speaks(self, name: str, arguments: Mapping[str, object]) -> bool:
-        """Whether this rule is about such a call."""
-        return name == self.name and _met(self._conditions, arguments)
+        super().__post_init__()
 
     def has_room(self, tally: Tally, task: str, now: float) -> bool:
         """Whether one more may be approved."""
@@ -205,7 +210,7 @@ def first(
     return None
 
 
-def _conditions(rule: Rule) -> Mapping[str, Condition]:
+def _conditions(rule: _About) -> Mapping[str, Condition]:
     try:
         return {name: _condition(wanted) for name, wanted in rule.where.items()}
     except (PydanticUserError, AttributeError) as error:  # the latter where something resembles a type
@@ -247,12 +252,3 @@ def _check_count(what: str, count: object) -> None:
     if count <= 0:
         msg = f"{what}={count!r}): must be above zero"
         raise ValueError(msg)
-
-
-def _shown(rule: Rule) -> str:
-    parts = [repr(rule.name), *([f"where={dict(rule.where)!r}"] if rule.where else [])]
-    if isinstance(rule, Allow):
-        parts += [
-            f"{name}={value!r}" for name, value in (("count", rule.count), ("rate", rule.rate)) if value is not None
-        ]
-    return f"{type(rule).__name__}({', '.join(parts)})"

@@ -91,6 +91,11 @@ def test_what_is_no_outbox_says_so(path: Path, prepare: object, told: str) -> No
     assert str(path) in str(caught.value)
 
 
+def test_what_is_no_path_says_so() -> None:
+    with pytest.raises(TypeError, match="path=5: expected the path of a file"):
+        Outbox(5)  # type: ignore[arg-type]  # what a mistake looks like
+
+
 def test_a_damaged_file_says_so(path: Path) -> None:
     with Outbox(path) as outbox:
         outbox.submit([refund_of("x" * 5000)], task="t")

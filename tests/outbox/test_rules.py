@@ -116,6 +116,14 @@ def test_what_is_missing_meets_nothing(wanted: object) -> None:
         assert not Allow("pay", where={"amount": wanted}).speaks("pay", {"to": "a"})
 
 
+@pytest.mark.parametrize("rule", [Allow, Refuse])
+def test_a_rule_about_nothing_is_an_error_where_it_is_written(rule: type[Allow]) -> None:
+    with pytest.raises(TypeError, match=r"\(5\): expected the name of an action"):
+        rule(5)  # type: ignore[arg-type]  # what a mistake looks like
+    with pytest.raises(TypeError, match=r"where=5\): expected conditions by the names"):
+        rule("pay", where=5)  # type: ignore[arg-type]  # as above
+
+
 def test_every_condition_must_be_met() -> None:
     rule = Allow("pay", where={"amount": Le(50), "currency": "EUR"})
     assert rule.speaks("pay", {"amount": 1, "currency": "EUR"})
