@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -17,6 +17,7 @@ import typer
 from codeact.cli.terminal import FAILED, console, printable, put, refuse
 
 if TYPE_CHECKING:
+    from codeact.journal import Journal
     from codeact.result import Result
     from codeact.sandbox import Sandbox
     from codeact.tools import Toolset
@@ -33,11 +34,12 @@ EXAMPLES = """Examples:
   codeact run program.py --json | jq .value
   codeact run program.py --file orders.csv --file data/in.csv=./today.csv --save out/
   codeact run program.py --policy policy.toml
+  codeact run program.py --tools shop:TOOLS --actions shop:ACTIONS --journal runs.sqlite
 
 \b
 What is printed:
   stdout  what the program printed, then its value (None only if nothing else is there to show)
-  stderr  why it failed, and notes; also what your own tools print
+  stderr  why it failed, what it proposed, and notes; also what your own tools print
   --json  on stdout the whole result as one JSON document, and nothing else
 
 \b
@@ -54,6 +56,13 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
         typer.Option(
             metavar="MODULE:ATTR",
             help="Grant a tool, a typed function, or a list, mapping or Toolset of them. May be given several times.",
+        ),
+    ] = None,
+    actions: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:ATTR",
+            help="Let it propose an action, or those of a list or mapping. Nothing of it happens. May be given several times.",
         ),
     ] = None,
     engine: Annotated[
@@ -80,17 +89,21 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
     save: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the files that it made or changed to this directory.")
     ] = None,
+    journal: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the run in this journal; see codeact trace.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")] = False,
 ) -> None:
     """Run one program and show its result."""
     source = _source(file, code)
+    granted = _Granted(tools or [], actions or [], journal)
     if policy is None:
-        sandbox = _sandbox(tools or [], engine or "wasm", timeout, guest)
+        sandbox = _sandbox(granted, engine or "wasm", timeout, guest)
     else:
         for option, given in (("--engine", engine), ("--timeout", timeout)):
             if given is not None:
                 refuse(f"{option} {given}: --policy {policy} says which; leave one of them out")
-        sandbox = _by_policy(policy, tools or [], guest)
+        sandbox = _by_policy(policy, granted, guest)
     put_in = _workspace(files or [])
     if save is not None:
         try:
@@ -142,7 +155,34 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _sandbox(tools: list[str], engine: str, timeout: str | None, guest: Path | None) -> Sandbox:
+@dataclass(frozen=True)
+class _Granted:
+    """What the options grant, by the words of the sandbox that takes it."""
+
+    tools: list[str]
+    actions: list[str]
+    journal: Path | None
+
+    def read(self) -> dict[str, Any]:
+        from codeact.actions import Actions  # noqa: PLC0415 - see the package's docstring
+
+        return {
+            "tools": _tools(self.tools),
+            "actions": members(self.actions, Actions, "--actions"),
+            "journal": None if self.journal is None else _journal(self.journal),
+        }
+
+
+def _journal(file: Path) -> Journal:
+    from codeact.journal import Journal, JournalError  # noqa: PLC0415 - see the package's docstring
+
+    try:
+        return Journal(file)
+    except (JournalError, ValueError) as error:
+        refuse(f"--journal {file}: {error}")
+
+
+def _sandbox(granted: _Granted, engine: str, timeout: str | None, guest: Path | None) -> Sandbox:
     from codeact.limits import Limits  # noqa: PLC0415 - see the package's docstring
     from codeact.sandbox import Sandbox  # noqa: PLC0415 - see the package's docstring
 
@@ -152,21 +192,21 @@ def _sandbox(tools: list[str], engine: str, timeout: str | None, guest: Path | N
             limits = Limits(timeout=_seconds(timeout))
         except ValueError as error:
             refuse(f"--timeout {timeout}: {str(error).rpartition(': ')[2]}")
-    granted = _tools(tools)
+    given = granted.read()
     load_engine(engine, guest)
-    return Sandbox(granted, engine=engine, limits=limits, guest=guest)
+    return Sandbox(**given, engine=engine, limits=limits, guest=guest)
 
 
-def _by_policy(file: Path, tools: list[str], guest: Path | None) -> Sandbox:
+def _by_policy(file: Path, granted: _Granted, guest: Path | None) -> Sandbox:
     from codeact.cli.policies import load  # noqa: PLC0415 - see the package's docstring
     from codeact.policy import PolicyError  # noqa: PLC0415 - as above
     from codeact.sandbox import Sandbox  # noqa: PLC0415 - as above
 
     policy = load(file, "--policy")
-    granted = _tools(tools)
+    given = granted.read()
     load_engine(policy.boundary.engine, guest)
     try:
-        return Sandbox.from_policy(policy, granted, guest=guest)
+        return Sandbox.from_policy(policy, **given, guest=guest)
     except (PolicyError, ValueError) as error:
         refuse(f"--policy {file}: {error}")
 
@@ -270,6 +310,8 @@ def _show(result: Result) -> None:
         terminal.print(printable(head, sys.stderr), style="bold red", markup=False, soft_wrap=True)
         terminal.print(printable(rest, sys.stderr), markup=False, soft_wrap=True)
         return
+    for proposal in result.proposals:
+        put(f"proposed: {proposal}\n", sys.stderr)
     if result.note:
         put(f"note: {result.note}\n", sys.stderr)
     for cut in result.truncated:

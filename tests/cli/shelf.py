@@ -8,7 +8,7 @@ from collections.abc import Callable
 TOOLS = '''
 import sys
 
-from codeact import Toolset, tool
+from codeact import Toolset, action, tool
 
 print("imported")
 
@@ -30,6 +30,12 @@ def ready() -> None:
     """Say that the program runs."""
     sys.stderr.write("ready\\n")
     sys.stderr.flush()
+
+
+@action
+def pay(amount: int) -> None:
+    """Pay."""
+    print("paid")
 
 
 LIST = [add, times]

@@ -7,7 +7,7 @@ import pytest
 from shelf import Command
 from typer.testing import CliRunner
 
-from codeact import Sandbox
+from codeact import Journal, Sandbox
 from codeact.cli import app
 
 SHOWN = [
@@ -136,3 +136,32 @@ def test_a_policy_says_how_it_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert done.exit_code == 1
     assert "5 characters (limit output)" in done.stderr
     assert '"event":"sandbox_exit"' in Path("log").read_text()
+
+
+def test_what_a_program_proposes_is_told_and_nothing_of_it_happens(engine: str, command: Command) -> None:
+    code = "actions.pay(3)\nactions.pay(4)\ntools.add(1, 2)"
+    granted = ("--tools", "mytools:add", "--actions", "mytools:pay", "--engine", engine)
+    done = command("run", "-c", code, *granted)
+    assert (done.returncode, done.stdout) == (0, "3\n")
+    assert done.stderr == "imported\nadding\nproposed: pay(amount=3)\nproposed: pay(amount=4)\n"
+    done = command("run", "-c", "actions.pay('x')", *granted)
+    assert done.returncode == 1
+    assert "pay(): amount" in done.stderr
+    done = command("run", "-c", "1", "--actions", "mytools:add")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith("codeact: --actions mytools:add: ")
+
+
+def test_a_run_is_kept_in_a_journal_and_found_there(engine: str, command: Command, folder: Path) -> None:
+    kept = folder / "runs.sqlite"
+    assert command("run", "-c", "print('hello')\n6 * 7", "--engine", engine, "--journal", str(kept)).returncode == 0
+    with Journal(kept) as journal:
+        (head,) = journal.runs()
+        record = journal.run(head.id)
+    assert record.source == "print('hello')\n6 * 7"
+    assert record.result is not None
+    assert record.result.value == 42
+    assert "hello" in command("trace", "show", str(kept), head.id[:8]).stdout
+    done = command("run", "-c", "1", "--journal", str(folder / "nowhere" / "runs.sqlite"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("codeact: --journal ")
