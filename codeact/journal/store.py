@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -135,7 +135,7 @@ class Store:
             with transaction(connection):
                 yield connection
 
-    def rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+    def rows(self, statement: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """What a question gives.
 
         Raises:

@@ -47,7 +47,7 @@ def trace_of(journal: Journal, wanted: str, knows: Knows = lambda _task: ()) -> 
     if wanted in tasks:
         return _task_trace(journal, wanted, knows(wanted))
     found = [task for task in tasks if task.startswith(wanted)]
-    found += [head.id for head in journal.runs() if head.id.startswith(wanted)]
+    found += [head.id for head in journal.runs(begins=wanted)]
     if not wanted or len(found) != 1:
         raise _not_found(wanted, found)
     if found[0] in tasks:

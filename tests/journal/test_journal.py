@@ -80,6 +80,8 @@ def test_lists(keep: Keep, journal: Journal) -> None:
     assert [head.id for head in journal.runs()] == runs[::-1]
     assert [head.id for head in journal.runs(task="T-1")] == [runs[2], runs[0]]
     assert [head.id for head in journal.runs(limit=1)] == [runs[3]]
+    assert [head.id for head in journal.runs(begins=runs[1][:20])] == [runs[1]]
+    assert journal.runs(task="T-1", begins=runs[1]) == journal.runs(begins=f"{runs[1]}0") == ()
     assert [head.number for head in journal.runs()] == [4, 3, 2, 1]
     journal.conversation("T-3").append("said", "hello")
     tasks = journal.tasks()

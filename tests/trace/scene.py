@@ -123,8 +123,9 @@ class Shelf:
     def tasks(self) -> list[TaskRecord]:
         return [TaskRecord("T-100", len(self.records), len(self.talk), BEGAN, BEGAN)]
 
-    def runs(self, *, task: str | None = None) -> tuple[RunHead, ...]:
-        return tuple(record.head for record in self.records if task in {None, record.head.task})[::-1]
+    def runs(self, *, task: str | None = None, begins: str = "") -> tuple[RunHead, ...]:
+        heads = (record.head for record in self.records if record.id.startswith(begins))
+        return tuple(head for head in heads if task in {None, head.task})[::-1]
 
     def run(self, id: str) -> RunRecord:  # noqa: A002 - as the journal calls it
         for record in self.records:
