@@ -15,7 +15,7 @@ import typer
 
 from codeact.cli.databases import holds
 from codeact.cli.programs import members
-from codeact.cli.terminal import FAILED, console, put, refuse, say
+from codeact.cli.terminal import FAILED, printing, put, refuse, say
 
 if TYPE_CHECKING:
     from codeact.actions import Actions
@@ -248,11 +248,11 @@ def _print(entries: list[Entry], as_json: bool) -> None:
     if as_json:
         put(json.dumps([entry.to_dict() for entry in entries], indent=2) + "\n", sys.stdout)
         return
-    terminal = console()
-    for entry in entries:
-        told = f"{entry.id[:8]}  {entry.state:<8}  {day_of(entry.created)}  {entry.task}  {entry}"
-        style = _STYLES.get(entry.state, "")
-        terminal.print(visible(told).replace("\n", "\\n"), style=style, markup=False, soft_wrap=True)
+    with printing() as terminal:
+        for entry in entries:
+            told = f"{entry.id[:8]}  {entry.state:<8}  {day_of(entry.created)}  {entry.task}  {entry}"
+            style = _STYLES.get(entry.state, "")
+            terminal.print(visible(told).replace("\n", "\\n"), style=style, markup=False, soft_wrap=True)
 
 
 def _show(entry: Entry, as_json: bool) -> None:

@@ -25,6 +25,8 @@ def console(*, stderr: bool = False) -> Console:
     """A console that writes plain text where there is no terminal, or NO_COLOR is set. Text such as `:x:` stays text."""
     from rich.console import Console  # noqa: PLC0415 - see the package's docstring
 
+    with contextlib.suppress(AttributeError):  # a stream of a test's own
+        (sys.stderr if stderr else sys.stdout).reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # as above
     return Console(stderr=stderr, highlight=False, emoji=False)
 
 

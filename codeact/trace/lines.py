@@ -121,7 +121,7 @@ def _proposal(one: ProposalNode) -> Iterator[Row]:
     fate = one.fate
     if fate is None:
         return
-    yield Row(f"    entry {fate.entry}", "faint")
+    yield from _block(2, f"entry {fate.entry}", "faint")
     if fate.decided is not None or fate.reason:
         when = "" if fate.decided is None else f", {day_of(fate.decided)}"
         yield from _block(2, f"decided by {fate.by or 'nobody named'}{when}{f': {fate.reason}' if fate.reason else ''}")

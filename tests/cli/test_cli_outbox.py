@@ -214,6 +214,16 @@ def test_who_sits_at_a_terminal_is_shown_the_call_and_asked(
         assert outbox.get(entries[0].id).state == state
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_one_line(file: Path, entries: list[Entry]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "codeact", "outbox", "list", str(file)],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "codeact: <stdout>: No space left on device\n")
+
+
 def test_help_teaches(call: Call) -> None:
     done = CliRunner().invoke(app, ["outbox", "--help"])
     assert all(name in done.stdout for name in ("list", "show", "approve", "reject", "settle", "perform"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -233,6 +234,18 @@ def test_a_full_disk_is_one_line(tmp_path: Path, command: list[str]) -> None:
             stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (2, "codeact: <stdout>: No space left on device\n")
+
+
+def test_what_an_output_cannot_hold_is_written_out(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with Journal(path) as journal:
+        Sandbox(engine="restricted", journal=journal).run("'ü'", task="T-1")
+    done = subprocess.run(
+        [sys.executable, "-m", "codeact", "trace", "show", str(path), "T-1"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "value: '\\xfc'" in done.stdout
 
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
