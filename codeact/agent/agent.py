@@ -14,7 +14,7 @@ from codeact.agent import policies, prompt
 from codeact.agent.budget import Budget
 from codeact.agent.episode import Desk, Episode
 from codeact.agent.events import Event, Finished
-from codeact.agent.memory import Memory, Minutes
+from codeact.agent.memory import Memory
 from codeact.agent.outcome import AgentResult, Outlet, proposed, submitted
 from codeact.completion import refuse_in_a_loop
 from codeact.files import Content
@@ -118,8 +118,8 @@ class Agent:
             TypeError: an argument is of the wrong type.
             ValueError: the task or its id is empty, the journal has another task of that id, or the files do not fit; see
                 `Sandbox.run`.
-            JournalError, OutboxError: the journal or the outbox cannot be read or written; a `ConversationTaken` where
-                somebody else works on the task.
+            JournalError, OutboxError: the journal or the outbox cannot be read or written, or what the journal has of the
+                task is none of an agent's; a `ConversationTaken` where somebody else works on the task.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
         refuse_in_a_loop()
@@ -167,13 +167,14 @@ class Agent:
             if not _expected(what, value, "a str", str).strip():
                 msg = f"{what}={value!r}: expected some text"
                 raise ValueError(msg)
-        memory = (
-            Memory()
-            if self._journal is None
-            else Minutes(self._journal, named, task, model=self._model.name, system=self._system)
-        )
+        memory = Memory() if self._journal is None else self._minutes(self._journal, named, task)
         session = self._sandbox.session(tenant=tenant, files=files, task=named, history=memory.history)
         return _Given(task, named, session, memory)
+
+    def _minutes(self, journal: Journal, name: str, task: str) -> Memory:
+        from codeact.agent.minutes import Minutes  # noqa: PLC0415 - only where there is a journal
+
+        return Minutes(journal, name, task, model=self._model.name, system=self._system)
 
     async def _stream(self, given: _Given) -> AsyncGenerator[Event, None]:
         events: asyncio.Queue[Event | None] = asyncio.Queue()

@@ -151,7 +151,7 @@ def _notes(data: Mapping[str, Any]) -> Iterator[str]:
     if data.get("ending") not in {None, "done"}:
         yield f"ended: {str(data['ending'])[:_NAME]}"
     match data.get("tokens"):
-        case [int(read), int(wrote)] if read or wrote:
+        case {"read": int(read), "written": int(wrote)} if read or wrote:
             yield f"{read:,} tokens read, {wrote:,} written"
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from codeact import Agent, Budget, Journal, Limits, Sandbox
 from codeact.agent import Finished, Ran, Running
+from codeact.journal import JournalError
 from codeact.messages import Asked, ModelError, Reply
 from codeact.testing.models import Program, ScriptedModel
 from tests.agent.conftest import get_charges
@@ -188,9 +189,9 @@ def test_a_record_that_is_not_an_agents_is_refused(room, journal) -> None:
     with pytest.raises(ValueError, match="another task"):
         agent.run("?", id="T-1")
     told = journal.conversation("T-2")
-    told.append("task", {"text": "?"})
+    told.append("task", {"text": "?", "model": "m", "system": ""})
     told.append("reply", "ok")
-    with pytest.raises(TypeError, match="entry 2 of the conversation is none of an agent's"):
+    with pytest.raises(JournalError, match="entry 2 of its conversation is none of an agent's"):
         agent.run("?", id="T-2")
 
 
@@ -198,11 +199,17 @@ def test_a_record_that_goes_on_otherwise_is_refused(room, journal) -> None:
     Agent(ScriptedModel([READ, DOWN]), room, journal=journal).run("?", id="T-1")
     reply, observed = [entry.data for entry in journal.conversation("T-1").entries()[1:3]]
     other = journal.conversation("T-2")
-    other.append("task", {"text": "?"})
+    other.append("task", {"text": "?", "model": "m", "system": ""})
     other.append("reply", reply)
     other.append("observed", {**observed, "id": "another"})
-    with pytest.raises(ValueError, match="its conversation is not what this agent would make of it"):
+    with pytest.raises(JournalError, match="its conversation is not what this agent would make of it"):
         Agent(ScriptedModel([]), room, journal=journal).run("?", id="T-2")
+    gone = journal.conversation("T-3")
+    gone.append("task", {"text": "?", "model": "m", "system": ""})
+    gone.append("reply", reply)
+    gone.append("observed", {**observed, "run": "0" * 32})
+    with pytest.raises(JournalError, match="a program of its conversation is not in the journal any more"):
+        Agent(ScriptedModel([]), room, journal=journal).run("?", id="T-3")
 
 
 def test_another_task_of_the_same_id_is_a_mistake(room, journal) -> None:

@@ -243,7 +243,7 @@ def story() -> tuple[Shelf, list[Entry]]:
             text="I will look at her charges first.",
             programs=[{"id": "a", "code": FIRST, "unreadable": None}],
             ending="done",
-            tokens=[1200, 80],
+            tokens={"read": 1200, "written": 80},
         ),
         said(3, "observed", 11, id="a", text="failed: denied\nImportError: os does not exist here", ok=False),
         said(4, "reply", 18, text="", programs=[{"id": "b", "code": SECOND, "unreadable": None}], ending="done"),
