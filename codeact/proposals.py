@@ -65,6 +65,11 @@ def _canonical(value: object) -> object:
     match value:
         case Decimal() if value.is_finite():
             return _number(value)
+        case float() if value == 0:
+            return 0.0  # which -0.0 equals
+        case str() if not value.isascii():
+            # Two halves of a character are that character once they were written down and read.
+            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
         case datetime() if value.tzinfo is not None:
             return value.astimezone(UTC)
         case dict():

@@ -368,6 +368,8 @@ def test_equal_arguments_have_one_digest(arguments: dict[str, Any], random: Any)
         (Decimal(20), Decimal("20.00")),
         (Decimal(0), Decimal("-0.0")),
         (Decimal("1E+3"), Decimal(1000)),
+        (0.0, -0.0),
+        (["\ud83d\ude00", "\ud83d"], ["\U0001f600", "\ud83d"]),
         (datetime(2026, 1, 1, 12, tzinfo=UTC), datetime(2026, 1, 1, 14, tzinfo=timezone(timedelta(hours=2)))),
         ({"a": 1, "b": [2, {"c": 3, "d": 4}]}, {"b": [2, {"d": 4, "c": 3}], "a": 1}),
         ({1, 2, 3}, {3, 2, 1}),

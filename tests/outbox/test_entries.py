@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from annotated_types import Predicate
@@ -16,7 +16,7 @@ from desk import Clock, Open, Till, approved, proposal, refund_of
 from pydantic import AfterValidator
 
 from codeact import Result, Sandbox
-from codeact.actions import Actions
+from codeact.actions import Actions, action
 from codeact.audit import Audit
 from codeact.outbox import Allow, Entry, NothingHappened, Outbox, OutboxError, Refuse, Verdict
 from codeact.outbox.entries import MOVES, STATES
@@ -365,6 +365,17 @@ def test_what_validation_makes_something_else_of_is_not_performed_and_the_others
     assert (held.state, done.state, till.effects) == ("approved", "done", ["c2 1"])
     assert held.reason is not None
     assert told in held.reason
+
+
+def test_a_character_in_two_halves_is_that_character(make: Open, till: Till) -> None:
+    @action
+    def post(what: Any) -> None:
+        till.effects.append(what)
+
+    outbox = make(actions=[post], rules=[Allow("post")])
+    outbox.submit([proposal("post", what="\ud83d\ude00"), proposal("post", what="\U0001f600")], task="t1")
+    assert [entry.state for entry in outbox.perform()] == ["done"]
+    assert till.effects == ["\U0001f600"]
 
 
 def test_arguments_that_were_changed_in_the_database_are_not_performed(outbox: Outbox, till: Till) -> None:
