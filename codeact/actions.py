@@ -163,7 +163,8 @@ def action(
         doc: what the model is told; the function's docstring by default.
 
     Raises:
-        TypeError: it is not callable, a parameter has no annotation or no name of its own, or a default is no plain value.
+        TypeError: it is not callable, a parameter has no annotation or no name of its own, it does not say what it returns,
+            or a default is no plain value.
         ValueError: its name is no identifier.
     """
     if function is None:

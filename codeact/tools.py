@@ -107,7 +107,7 @@ def tool(
         timeout: seconds one call may take before the program meets a `ToolError`.
 
     Raises:
-        TypeError: it is not callable, or a parameter has no annotation.
+        TypeError: it is not callable, a parameter has no annotation, or it does not say what it returns.
         ValueError: its name is no identifier, or the timeout is not above zero.
     """
     if function is None:
@@ -125,11 +125,11 @@ def _make(
         msg = f"tools: {function!r} changes the world, and a tool may be called twice; give it as one of actions=[…]"
         raise TypeError(msg)
     if not callable(function):
-        msg = f"tool: expected a function, got {function!r}"
+        msg = f"expected a function, got {function!r}"
         raise TypeError(msg)
     inside = name if name is not None else getattr(function, "__name__", None)
     if inside is None:
-        msg = f"tool {function!r} has no name; give one: tool(name=…)"
+        msg = f"{function!r} has no name; give one: name=…"
         raise ValueError(msg)
     _check_name(inside)
     if timeout is not None and not (isinstance(timeout, (int, float)) and timeout > 0):
@@ -156,7 +156,7 @@ def _check_name(name: str) -> None:
         or name.startswith("_")
         or normalize("NFKC", name) != name
     ):
-        msg = f'tool name {name!r} is no public identifier; give one: @tool(name="…")'
+        msg = f'{name!r} is no public identifier; give another name: name="…"'
         raise ValueError(msg)
 
 
@@ -172,17 +172,17 @@ def _signature(name: str, function: Callable[..., object]) -> tuple[inspect.Sign
             hinted = function.func
         hints = typing.get_type_hints(hinted, include_extras=True)
     except (NameError, TypeError, ValueError) as error:
-        msg = f"tool {name!r}: its signature cannot be read: {error}"
+        msg = f"function {name!r}: its signature cannot be read: {error}"
         raise TypeError(msg) from error
     parameters = []
     for parameter in signature.parameters.values():
         if parameter.name not in hints:
-            msg = f"tool {name!r}: parameter {parameter.name!r} has no annotation; the model and the check need one"
+            msg = f"function {name!r}: parameter {parameter.name!r} has no annotation; the model and the check need one"
             raise TypeError(msg)
         parameters.append(parameter.replace(annotation=hints[parameter.name]))
     returns = hints.get("return", inspect.Signature.empty)
     if returns is inspect.Signature.empty:
-        msg = f"tool {name!r} does not say what it returns; annotate it (-> None if nothing)"
+        msg = f"function {name!r} does not say what it returns; annotate it (-> None if nothing)"
         raise TypeError(msg)
     return signature.replace(parameters=parameters, return_annotation=returns), returns
 
@@ -200,7 +200,7 @@ def binder(name: str, signature: inspect.Signature) -> Callable[..., tuple[tuple
     try:
         return validate_call(config=ConfigDict(arbitrary_types_allowed=False))(bound)
     except PydanticUserError as error:
-        msg = f"tool {name!r}: an annotation is no type that values can have: {error.message.partition(chr(10))[0]}"
+        msg = f"function {name!r}: an annotation is no type that values can have: {error.message.partition(chr(10))[0]}"
         raise TypeError(msg) from error
 
 

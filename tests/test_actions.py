@@ -316,14 +316,14 @@ def bare_(amount) -> None: ...  # type: ignore[no-untyped-def]
         (lambda: action(variadic_), "amounts has no name"),
         (lambda: action(open_), "amounts has no name"),
         (lambda: action(odd_), "the default of 'where' is no plain value"),
-        (lambda: action(bare_), "has no annotation"),
+        (lambda: action(bare_), "^function 'bare_': parameter 'amount' has no annotation"),
         (lambda: action(refund), "is already an action"),  # type: ignore[arg-type]
         (lambda: action(get_charge), "is already a tool"),
         (lambda: Actions([get_charge]), "is already a tool"),
         (lambda: Actions(refund), "put a single one in a list"),
         (lambda: Sandbox([refund]), "actions="),
         (lambda: Actions([refund, refund]), "two actions are named 'refund'"),
-        (lambda: action(name="no name")(odd_), "no public identifier"),
+        (lambda: action(name="no name")(odd_), "^'no name' is no public identifier"),
     ],
 )
 def test_a_mistake_of_the_hosts_is_an_error_at_once(made: Any, expected: str) -> None:

@@ -60,8 +60,8 @@ def test_misuse_is_one_line_on_stderr(
 
 BAD_TOOLS = [
     (["mytools:nothing"], "--tools mytools:nothing: mytools has no nothing"),
-    (["mytools:NUMBER"], "--tools mytools:NUMBER: tool: expected a function, got 3"),
-    (["mytools:untyped"], "--tools mytools:untyped: tool 'untyped': parameter 'a' has no annotation"),
+    (["mytools:NUMBER"], "--tools mytools:NUMBER: expected a function, got 3"),
+    (["mytools:untyped"], "--tools mytools:untyped: function 'untyped': parameter 'a' has no annotation"),
     (["mytools:SET", "mytools:LIST"], "--tools: two tools are named 'add'"),
     (["exits:x"], "--tools exits:x: exits cannot be imported: SystemExit: bye"),
     (["broken:x"], "--tools broken:x: broken cannot be imported: ZeroDivisionError: division by zero"),
