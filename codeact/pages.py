@@ -10,7 +10,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import os
+from pathlib import Path
 
+from codeact.databases import OWNER_ONLY
 from codeact.renderings import visible
 
 
@@ -61,6 +64,20 @@ def page(title: str, *body: str, style: str = "") -> str:
         '<meta name="referrer" content="no-referrer">\n'
         f"{element('title', title)}\n<style>{rules}</style></head>\n{element('body', *body)}</html>\n"
     )
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a page into a file, which only its owner may read where it is made here: it may hold what nobody else may see.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with open(path, "w", encoding="utf-8", opener=_for_its_owner) as file:
+        file.write(text)
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, OWNER_ONLY)
 
 
 def _attribute(name: str, value: str | int | bool) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeact.cli.databases import holds
-from codeact.cli.terminal import printing, put, refuse
+from codeact.cli.terminal import printing, put, refuse, say
 
 if TYPE_CHECKING:
     from codeact.journal import Journal
@@ -39,7 +39,7 @@ _SHOW = """Examples:
   codeact trace show agent.db T-100 | less
 
 \b
-A run's id may be shortened as far as it is the only one. What a trace leaves out of large runs it says.
+The name of a task or the id of a run may be shortened, as far as only one begins so. What a trace leaves out of large runs it says.
 """
 
 _EXPORT = """Examples:
@@ -60,7 +60,10 @@ trace = typer.Typer(
 
 _Journal = Annotated[Path, typer.Argument(metavar="JOURNAL", help="The file of the journal.", show_default=False)]
 _Wanted = Annotated[
-    str, typer.Argument(metavar="RUN_OR_TASK", help="A task, or the id of a run or its beginning.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="RUN_OR_TASK", help="A task or the id of a run, or the beginning of either.", show_default=False
+    ),
 ]
 _Outbox = Annotated[
     Path | None,
@@ -89,12 +92,15 @@ def list_(
     if as_json:
         put(json.dumps([asdict(head) for head in heads], indent=2) + "\n", sys.stdout)
         return
+    if not heads:
+        say(f"no run is on record{'' if task is None else f' for the task {task!r:.200}'}")
     with printing() as terminal:
         for head in heads:
             ended = "not ended" if head.ok is None else "ok" if head.ok else head.kind or "failed"
             style = "green" if head.ok else "yellow" if head.ok is None else "bold red"
+            took = "" if head.wall is None else span_of(head.wall)
             calls = "" if head.calls is None else many(head.calls, "call")
-            told = f"{head.id[:12]}  {day_of(head.began)}  {ended:<9}  {span_of(head.wall):>9}  {calls:<12}  {head.task or ''}"
+            told = f"{head.id[:12]}  {day_of(head.began)}  {ended:<9}  {took:>9}  {calls:<12}  {head.task or ''}"
             terminal.print(visible(told).replace("\n", "\\n").rstrip(), style=style, markup=False, soft_wrap=True)
 
 
@@ -118,14 +124,14 @@ def export(
     outbox: _Outbox = None,
 ) -> None:
     """Write a task or a run as one HTML page that needs no other file and no network."""
-    from codeact.trace import page_of  # noqa: PLC0415 - see the package's docstring
+    from codeact.trace import page_of, write_page  # noqa: PLC0415 - see the package's docstring
 
     page = page_of(_found(journal, wanted, outbox))
     if str(output) == "-":
         put(page, sys.stdout)
         return
     try:
-        output.write_text(page, encoding="utf-8")
+        write_page(output, page)
     except OSError as error:
         refuse(f"-o {output}: {error.strerror or error}")
 

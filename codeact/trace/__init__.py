@@ -4,9 +4,10 @@
 `telling`, and told as text by `lines` and as a page by `page`.
 """
 
+from codeact.pages import write_page
 from codeact.trace.lines import Row, rows_of
 from codeact.trace.page import page_of
 from codeact.trace.telling import trace_of
 from codeact.trace.tree import Trace
 
-__all__ = ["Row", "Trace", "page_of", "rows_of", "trace_of"]
+__all__ = ["Row", "Trace", "page_of", "rows_of", "trace_of", "write_page"]

@@ -72,11 +72,15 @@ def _said(step: Spoken) -> Iterator[Row]:
 
 def _run(run: RunNode, known: AbstractSet[tuple[str, str]]) -> Iterator[Row]:
     """A run; what is known of it from the one before is not told again."""
-    yield Row(f"program {run.number}: {run.ended} ({day_of(run.began)}, {span_of(run.wall)})", run.tone)
+    took = "" if run.wall is None else f", {span_of(run.wall)}"
+    again = "" if run.same_as is None else f", the same text as program {run.same_as}"
+    yield Row(f"program {run.number}: {run.ended} ({day_of(run.began)}{took}{again})", run.tone)
     for name, text in run.about:
         if (name, text) not in known:
             yield from _block(1, f"{name}: {text}", "faint")
     yield from _program(run)
+    if run.is_unrecorded:
+        yield Row("  calls: not on record, because it has not ended", "wary")
     if run.calls_made:
         yield Row(f"  calls: {ended_in(run.calls_made)}")
         for call in run.calls:
@@ -120,6 +124,10 @@ def _proposal(one: ProposalNode) -> Iterator[Row]:
         yield from _block(2, f"{name}: {text.whole}")
     fate = one.fate
     if fate is None:
+        if not one.dropped:
+            yield Row(
+                "    what became of it is not known: no outbox here has it; --outbox FILE says where it is", "wary"
+            )
         return
     yield from _block(2, f"entry {fate.entry}", "faint")
     if fate.decided is not None or fate.reason:

@@ -89,8 +89,10 @@ def _contents(trace: Trace) -> Iterator[Html]:
             why = f" {step.failure.message.first}" if step.failure else ""
             mark = _mark(step.ended, step.tone)
             told = markup(_link(_run_id(step), f"Program {step.number}"), " ", mark, element("small", why))
-            bar = _bar(step.began - begin, step.wall, span, step.tone)
-            took = span_of(step.wall)
+            # What has no end is drawn up to the next run: whoever goes on with a task has found it dead.
+            took = "" if step.wall is None else span_of(step.wall)
+            following = [run.began for run in trace.runs if run.began > step.began] if step.wall is None else []
+            bar = _bar(step.began - begin, min(following) - step.began if following else step.wall, span, step.tone)
         elif step.speaker == "observation":
             continue
         else:
@@ -162,7 +164,12 @@ def _title(step: Spoken) -> str:
 def _run(run: RunNode) -> Html:
     name = _run_id(run)
     head = element("h2", f"Program {run.number} ", _mark(run.ended, run.tone))
-    facts = [day_of(run.began), span_of(run.wall), many(run.calls_total, "call")]
+    facts = [day_of(run.began)]
+    if run.wall is not None:
+        facts.append(span_of(run.wall))
+    facts.append("its calls are not on record" if run.is_unrecorded else many(run.calls_total, "call"))
+    if run.same_as is not None:
+        facts.append(f"the same text as program {run.same_as}")
     parts = [head, element("p", element("small", " · ".join(facts))), *_failure(run.failure)]
     parts += [_heading("Program"), _program(run)]
     if run.proposals:
@@ -268,7 +275,7 @@ def _fate(one: ProposalNode) -> Iterator[str]:
     fate = one.fate
     if fate is None:
         if not one.dropped:
-            yield "No outbox knows of it."
+            yield "What became of it is not known: no outbox that was asked has it."
         return
     if fate.decided is not None:
         yield f"Decided by {fate.by or 'nobody named'}, {day_of(fate.decided)}{f': {fate.reason}' if fate.reason else ''}"

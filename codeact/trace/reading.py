@@ -252,7 +252,7 @@ def _costs(record: RunRecord) -> Iterator[tuple[str, str]]:
         used["output"] = len(result.stdout)
     for each in fields(limits):
         most, spent = getattr(limits, each.name), used.get(each.name)
-        told = _limit(most)
+        told = _limit(float(most) if each.name == "timeout" and most is not None else most)
         yield each.name, told if spent is None else f"{_limit(spent)} of {told}"
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from codeact.journal import ConversationEntry, Journal, JournalError
@@ -75,15 +76,16 @@ def _task_trace(journal: Journal, task: str, entries: Iterable[Entry]) -> Trace:
     chosen = _ends(heads, RUNS)
     left_out = len(heads) - len(chosen)
     bounds, fates = bounds_of(len(chosen)), _fates(entries)
-    nodes, sources, damaged = [], set(), []
+    nodes, damaged = [], []
+    sources: dict[str, int] = {}
     for number, head in enumerate(chosen, 1):
         try:
             record = journal.run(head.id)  # one after the other: they may be large
         except JournalError as error:
             damaged.append(Spoken("other", "a run that cannot be read", cut(str(error), bounds.value), head.began))
             continue
-        sources.add(record.source.strip())
-        nodes.append(run_node(record, number, bounds, fates))
+        first = sources.setdefault(record.source.strip(), number)
+        nodes.append(replace(run_node(record, number, bounds, fates), same_as=None if first == number else first))
     complete = not left_out and not damaged
     spoken = [_spoken(entry, bounds, sources, complete=complete) for entry in _ends(said, SAID)]
     steps: list[Spoken | RunNode] = [*spoken, *damaged, *nodes]
@@ -120,15 +122,17 @@ def _ended(runs: Sequence[RunNode], end: object, answer: Spoken | None, *, talke
     if answer is not None:
         return "answered", "good"
     if talked:
-        return "no answer", "wary"
-    return (f"last run: {runs[-1].ended}", runs[-1].tone) if runs else ("nothing was run", "faint")
+        return "not ended; it goes on when it is run again under the same id", "wary"
+    if not runs:
+        return "nothing was run", "faint"
+    return runs[-1].ended + " (the last of its runs)" * (len(runs) > 1), runs[-1].tone
 
 
 _WORDS = 500
 """Characters of why a task ended."""
 
 
-def _spoken(entry: ConversationEntry, bounds: Bounds, sources: set[str], *, complete: bool) -> Spoken:
+def _spoken(entry: ConversationEntry, bounds: Bounds, sources: Collection[str], *, complete: bool) -> Spoken:
     """What was said, in whatever words the journal has it: whoever wrote it may have been of another version."""
     data = entry.data if isinstance(entry.data, dict) else {}
     speaker = _SPEAKERS.get(entry.kind, "other")
@@ -159,7 +163,7 @@ _NAME = 40
 """Characters of a word of the model's provider."""
 
 
-def _not_run(data: Mapping[str, Any], bounds: Bounds, sources: set[str]) -> Iterator[NotRun]:
+def _not_run(data: Mapping[str, Any], bounds: Bounds, sources: Collection[str]) -> Iterator[NotRun]:
     programs = data.get("programs")
     for asked in programs if isinstance(programs, list) else ():
         if not isinstance(asked, dict):

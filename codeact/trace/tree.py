@@ -174,6 +174,7 @@ class RunNode:
         failure: why it failed; None where it did not.
         notes: what the model was told beside that, files and cuts included.
         costs: what it used, and what it could use at most.
+        same_as: the number of the first program of the trace that has the same text; None where it is this one.
     """
 
     number: int
@@ -193,6 +194,12 @@ class RunNode:
     failure: Failure | None
     notes: tuple[Text, ...]
     costs: tuple[tuple[str, str], ...]
+    same_as: int | None = None
+
+    @property
+    def is_unrecorded(self) -> bool:
+        """Whether its calls are not on record: they are put there with its end."""
+        return self.ok is None and not self.calls_made
 
     @property
     def calls_left_out(self) -> int:

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from codeact import Audit, Journal, Sandbox
 from codeact.audit.files import JsonLines
-from codeact.trace import page_of, trace_of
+from codeact.trace import page_of, trace_of, write_page
 
 from .desk import Episode
 
@@ -45,7 +45,7 @@ class Cabinet:
     def draw(self, episode: Episode) -> str:
         """Make the page of a ticket: what was asked, each program with its calls, each proposal and its fate."""
         page = page_of(trace_of(self.journal, episode.ticket.id, lambda _task: episode.entries))
-        (self.folder / f"{episode.ticket.id}.html").write_text(page, encoding="utf-8")
+        write_page(self.folder / f"{episode.ticket.id}.html", page)
         return page
 
     def replay(self, engine: str) -> tuple[int, int]:

@@ -139,6 +139,7 @@ def test_a_page_is_written(shop: Shop, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     done = _codeact("export", shop.path, "T-1", "-o", file)
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    assert file.stat().st_mode & 0o777 == 0o600
     text = file.read_text(encoding="utf-8")
     assert "&lt;b&gt;1&lt;/b&gt;" in text
     assert "<b>1</b>" not in text
@@ -161,11 +162,36 @@ def test_an_outbox_may_lie_elsewhere(engine: str, tmp_path: Path) -> None:
         sandbox = Sandbox(actions=[refund], engine=engine, journal=journal)
         ran = sandbox.run("actions.refund('ch_1', 1)", task="T-2")
         outbox.submit(ran.proposals, task="T-2")
-    assert "entry " not in _codeact("show", path, "T-2").stdout
+    told = _codeact("show", path, "T-2").stdout
+    assert "entry " not in told
+    assert "what became of it is not known: no outbox here has it; --outbox FILE says where it is\n" in told
     assert "entry " in _codeact("show", path, "T-2", "--outbox", other).stdout
     done = _codeact("show", path, "T-2", "--outbox", path)
     assert done.exit_code == 2
     assert done.stderr.startswith(f"codeact: --outbox {path}: it holds no outbox")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "codeact: no run is on record\n"),
+        (["--task", "nope"], "codeact: no run is on record for the task 'nope'\n"),
+    ],
+)
+def test_nothing_to_list_is_said(tmp_path: Path, arguments: list[str], told: str) -> None:
+    path = tmp_path / "runs.db"
+    Journal(path).close()
+    done = _codeact("list", path, *arguments)
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", told)
+    assert _codeact("list", path, *arguments, "--json").stdout == "[]\n"
+
+
+def test_a_run_that_was_killed_is_listed_as_not_ended(shop: Shop) -> None:
+    with sqlite3.connect(shop.path) as connection:
+        connection.execute("UPDATE journal_runs SET wall = NULL, ok = NULL, kind = NULL, calls = NULL")
+    connection.close()
+    done = _codeact("list", shop.path)
+    assert [line.count("not ended") for line in done.stdout.splitlines()] == [1, 1, 1]
 
 
 MISUSES = [

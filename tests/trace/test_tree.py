@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 import scene
 
 from codeact.engines import Answer, Refusal
 from codeact.journal import JournalError
+from codeact.limits import Limits
 from codeact.renderings import visible
 from codeact.trace import Trace, page_of, rows_of
 from codeact.trace.tree import Failure, RunNode, Spoken
+from codeact.trace.wording import day_of
 
 
 def _run(record: scene.RunRecord) -> RunNode:
@@ -55,6 +60,9 @@ def test_proposals_show_what_became_of_them() -> None:
 def test_without_an_outbox_proposals_are_proposed_or_dropped() -> None:
     one = scene.proposal(1, "refund", charge_id="ch_1")
     assert _run(scene.run(ended=scene.result(proposals=(one,)))).proposals[0].ended == "proposed"
+    shelf = scene.Shelf([scene.run(ended=scene.result(proposals=(one,)))])
+    for told in (_text(scene.trace(shelf)), page_of(scene.trace(shelf))):
+        assert "hat became of it is not known" in told
     failed = scene.result(ok=False, error=scene.error(), proposals=(one,))
     assert _run(scene.run(ended=failed)).proposals[0].ended == "dropped"
 
@@ -111,8 +119,48 @@ def test_a_run_that_has_not_ended_says_so() -> None:
     run = _run(record)
     assert (run.ended, run.tone, run.calls_made) == ("not ended", "wary", (("ok", 1), (None, 1)))
     told = _text(scene.trace(scene.Shelf([record]), wanted=record.id))
-    assert "program 1: not ended" in told
+    assert f"program 1: not ended ({day_of(record.head.began)})\n" in told
     assert "calls: 1 ok, 1 not ended" in told
+
+
+def _crashed() -> scene.Shelf:
+    """A task whose process was killed in its first program, and that goes on with the same one; it is killed again."""
+    talk = [scene.said(1, "said", 0, text="do it"), scene.said(2, "reply", 1, text="", programs=[{"code": "1 + 1"}])]
+    again = scene.run("1 + 1", calls=[scene.call(1)], ended=scene.result(), number=2)
+    return scene.Shelf([scene.run("1 + 1"), again, scene.run("2 + 2", number=3)], talk)
+
+
+def test_a_task_that_was_killed_is_told_as_it_is() -> None:
+    trace = scene.trace(_crashed())
+    assert trace.ended == "not ended; it goes on when it is run again under the same id"
+    told = _text(trace)
+    assert told.count("calls: not on record, because it has not ended") == 2
+    assert "program 2: ok (" in told
+    assert [run.same_as for run in trace.runs] == [None, 1, None]
+    assert told.count("the same text as program 1") == 1
+    page = page_of(trace)
+    assert page.count("its calls are not on record") == 2
+    assert "the same text as program 1" in page
+    assert "0 calls" not in page
+
+
+def test_a_killed_programs_bar_ends_where_the_next_one_begins() -> None:
+    bars = re.findall(r'<rect x="([\d.]+)%" y="25%" width="([\d.]+)%"', page_of(scene.trace(_crashed())))
+    ends = [round(float(left) + float(width)) for left, width in bars]
+    began = [round(float(left)) for left, _ in bars]
+    first, second = began.index(33), began.index(67)
+    assert ends[first] == began[second]
+
+
+@pytest.mark.parametrize(("count", "ended"), [(1, "ok"), (2, "ok (the last of its runs)")])
+def test_a_task_of_runs_alone_ended_as_the_last_of_them(count: int, ended: str) -> None:
+    shelf = scene.Shelf([scene.run(ended=scene.result(), number=number) for number in range(1, count + 1)])
+    assert scene.trace(shelf).ended == ended
+
+
+def test_a_limit_of_whole_seconds_is_told_in_seconds() -> None:
+    record = replace(scene.run(ended=scene.result()), limits=Limits(timeout=3))
+    assert dict(_run(record).costs)["timeout"] == "250 ms of 3.0 s"
 
 
 def test_programs_that_were_not_run_are_shown() -> None:
@@ -124,7 +172,7 @@ def test_programs_that_were_not_run_are_shown() -> None:
     trace = scene.trace(shelf)
     (reply,) = [step for step in trace.steps if isinstance(step, Spoken) and step.speaker == "model"]
     assert [one.text.head for one in reply.not_run] == ["2 + 2", "no JSON"]
-    assert trace.ended == "no answer"
+    assert trace.ended.startswith("not ended")
     assert "2 + 2" in _text(trace)
 
 
