@@ -7,10 +7,11 @@ import contextvars
 import threading
 import time
 from collections.abc import Iterator
+from decimal import Decimal, localcontext
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from codeact import Limits, Sandbox, Tool, tool
 from codeact.calls import Door
@@ -191,6 +192,26 @@ def test_tools_run_in_the_callers_context(make: MakeSandbox) -> None:
 
 def _explode(value: object) -> object:
     raise KeyError(value)
+
+
+def test_tools_round_as_the_host_does_however_a_program_rounds(make: MakeSandbox) -> None:
+    @tool
+    def total(price: Annotated[Decimal, Field(multiple_of=Decimal("0.01"))], amount: Decimal) -> Decimal:
+        """What so many cost."""
+        return price * amount
+
+    @tool
+    async def later(price: Decimal, amount: Decimal) -> Decimal:
+        """What so many cost."""
+        return price * amount
+
+    program = (
+        "import decimal\ndecimal.getcontext().prec = 1\n"
+        "now = tools.total('123.45', '1.0000000001')\nthen = await tools.later('123.45', '1.0000000001')\n[now, then, now * 1]"
+    )
+    with localcontext(prec=8):
+        result = make([total, later]).run(program)
+    assert result.value == [Decimal("123.45"), Decimal("123.45"), Decimal(100)]
 
 
 def test_a_validator_that_fails_is_a_refused_call(make: MakeSandbox) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from codeact.engines import Answer, Doors, Fault, Frame, Refusal, Reply, Stop
@@ -48,6 +49,8 @@ class Passage(Traffic[Sent, Reply]):
     """
 
     doors: Doors
+    # Tools run in the host's own: how a program has decimals rounded is not how a tool computes.
+    _host: Context
 
     def __init__(self, limits: Limits, meter: Meter) -> None:
         self.loop: Loop | None = None
@@ -60,6 +63,7 @@ class Passage(Traffic[Sent, Reply]):
     def start(self, doors: Doors) -> None:
         """Begin a run."""
         self.doors = doors
+        self._host = copy_context()
         self.loop = None
         self.stopped_at = ()
         self._tickets.clear()
@@ -97,9 +101,9 @@ class Passage(Traffic[Sent, Reply]):
             TypeError: the arguments do not fit.
         """
         if self.loop is None:
-            return self.opened(self.doors.call(*sent))
+            return self.opened(self._host.run(self.doors.call, *sent))
         with self._outside():
-            reply = self.doors.call(*sent)
+            reply = self._host.run(self.doors.call, *sent)
         return self.opened(reply)
 
     def at_once(self, call: Sent) -> object:
@@ -121,7 +125,7 @@ class Passage(Traffic[Sent, Reply]):
                 self.doors.cancel(ticket)
             answers: list[tuple[int, Reply]] = []
             for errand in leaving:
-                begun = self.doors.submit(*errand.call)
+                begun = self._host.run(self.doors.submit, *errand.call)
                 if isinstance(begun, Stop):
                     self._stop(begun.fault, errand.call)
                 assert errand.number is not None  # noqa: S101 - for the type checker: it leaves
@@ -129,7 +133,7 @@ class Passage(Traffic[Sent, Reply]):
                     numbers[begun] = errand.number
                 else:
                     answers.append((errand.number, begun))
-            ended = self.doors.wait(0.0 if answers else seconds)
+            ended = self._host.run(self.doors.wait, 0.0 if answers else seconds)
         if isinstance(ended, Stop):
             self._stop(ended.fault, self.oldest)
         self._meter.look()
