@@ -43,7 +43,6 @@ class Agent:
         budget: Budget | None = None,
         instructions: str = "",
         outbox: Outlet | None = None,
-        journal: Journal | None = None,
         transport: AsyncRetrying | None = None,
         programs: AsyncRetrying | None = None,
     ) -> None:
@@ -51,20 +50,19 @@ class Agent:
 
         Args:
             model: who writes the programs.
-            sandbox: where they run, with the tools that they are granted.
+            sandbox: where they run, with the tools that they are granted. Where it has a journal, each task is kept there as
+                well: one that is run again under its `id`, such as after a crash, takes from there what the model has
+                replied and what its programs gave, and goes on.
             budget: what one task may use; it holds whatever the policies say.
             instructions: what the model is to be and to do, in your words. The rules of the room and the tools are told
                 after them; see `system`.
             outbox: where the proposals of a task go when the model has come to an answer; those of a task that was given
                 up do not. It decides on them as it was made to, and performing is the host's: `outbox.perform()`.
-            journal: the sandbox's own, where each task is kept as well: a task that is run again under its `id`, such as
-                after a crash, takes from there what the model has replied and what its programs gave, and goes on.
             transport: when the model is asked again after it gave no reply; `codeact.agent.transport` by default.
             programs: when it may try again after a turn that failed; `codeact.agent.programs` by default.
 
         Raises:
             TypeError: an argument is of the wrong type.
-            ValueError: the sandbox has another journal, or none.
         """
         if not callable(getattr(model, "complete", None)):
             msg = f"model={model!r:.200}: expected a codeact.messages.Model, such as those of codeact.models"
@@ -80,11 +78,7 @@ class Agent:
         if outbox is not None and not callable(getattr(outbox, "submit_async", None)):
             msg = f"outbox={outbox!r:.200}: expected a codeact.outbox.Outbox"
             raise TypeError(msg)
-        if journal is not None and journal is not sandbox.journal:
-            msg = f"journal={journal!r:.200}: expected the journal of the sandbox, which is {sandbox.journal!r:.200}"
-            raise ValueError(msg)
         self._outbox = outbox
-        self._journal = journal
         told = _expected("instructions", instructions, "a str", str)
         self._system = prompt.system(self._sandbox, has_tools=model.has_tools, instructions=told)
 
@@ -110,7 +104,7 @@ class Agent:
 
         Args:
             task: what is to be done, in words.
-            id: what the task is called; a new one by default.
+            id: what the task is called; a new one by default. The journal of the sandbox knows the task by it.
             files: what programs find in their workspace; see `Sandbox.run`.
             tenant: whose task it is; see `Sandbox.session`.
 
@@ -167,7 +161,8 @@ class Agent:
             if not _expected(what, value, "a str", str).strip():
                 msg = f"{what}={value!r}: expected some text"
                 raise ValueError(msg)
-        memory = Memory() if self._journal is None else self._minutes(self._journal, named, task)
+        journal = self._sandbox.journal
+        memory = Memory() if journal is None else self._minutes(journal, named, task)
         session = self._sandbox.session(tenant=tenant, files=files, task=named, history=memory.history)
         return _Given(task, named, session, memory)
 

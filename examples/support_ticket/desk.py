@@ -72,9 +72,7 @@ class Desk:
             audit=self.audit,
         )
         with Outbox(self.database, actions=actions, rules=RULES, approve=clerk.decide, audit=self.audit) as outbox:
-            agent = Agent(
-                self.model, sandbox, instructions=INSTRUCTIONS, budget=BUDGET, outbox=outbox, journal=self.journal
-            )
+            agent = Agent(self.model, sandbox, instructions=INSTRUCTIONS, budget=BUDGET, outbox=outbox)
             result = agent.run(ticket.text, id=ticket.id)
             outbox.perform(ticket.id)
             return Episode(ticket, self.engine, result, tuple(outbox.entries(task=ticket.id)))

@@ -64,7 +64,7 @@ def test_it_is_killed_at_every_step_and_comes_to_the_same_end(engine: str, tmp_p
 
 def test_it_goes_on_after_the_model_was_gone(room, journal) -> None:
     model = ScriptedModel([READ, DOWN, SUM, "4300"])
-    agent = Agent(model, room, journal=journal)
+    agent = Agent(model, room)
     assert agent.run("?", id="T-1").stop == "model"
     result = agent.run("?", id="T-1")
     assert (result.answer, [each.value for each in result.results]) == ("4300", [3, 4300])
@@ -74,7 +74,7 @@ def test_it_goes_on_after_the_model_was_gone(room, journal) -> None:
 
 def test_it_goes_on_with_another_budget(room, journal) -> None:
     def run(script, **budget):
-        return Agent(ScriptedModel(script), room, journal=journal, budget=Budget(**budget)).run("?", id="T-1")
+        return Agent(ScriptedModel(script), room, budget=Budget(**budget)).run("?", id="T-1")
 
     assert run([[READ, SUM]], programs=1).stop == "programs"
     assert run([], programs=1).stop == "programs"
@@ -83,7 +83,7 @@ def test_it_goes_on_with_another_budget(room, journal) -> None:
 
 
 def test_an_answer_is_given_again_without_the_model(room, journal) -> None:
-    agent = Agent(ScriptedModel([READ, "3"]), room, journal=journal)
+    agent = Agent(ScriptedModel([READ, "3"]), room)
     first = agent.run("?", id="T-1")
     again = agent.run("?", id="T-1")
     assert (again.answer, again.messages, again.tokens) == (first.answer, first.messages, first.tokens)
@@ -100,14 +100,14 @@ def test_an_answer_is_given_again_without_the_model(room, journal) -> None:
 def test_what_was_noticed_before_is_known_after(room, journal) -> None:
     """A program that failed twice before the crash fails for the third time after it."""
     bad = Program("1 / 0")
-    agent = Agent(ScriptedModel([bad, bad, DOWN, bad]), room, journal=journal)
+    agent = Agent(ScriptedModel([bad, bad, DOWN, bad]), room)
     assert agent.run("?", id="T-1").stop == "model"
     assert agent.run("?", id="T-1").stop == "repeats"
 
 
 def test_replies_of_all_kinds_are_kept_whole(room, journal) -> None:
     odd = Reply("a\udc80", (Asked("x", "1"), Asked("y", None, "no JSON")), "length", kept='{"signed": "\udc80"}')
-    agent = Agent(ScriptedModel([odd, Reply("", ending="other"), DOWN, "ok"]), room, journal=journal)
+    agent = Agent(ScriptedModel([odd, Reply("", ending="other"), DOWN, "ok"]), room)
     first = agent.run("?", id="T-1")
     again = agent.run("?", id="T-1")
     assert again.messages[: len(first.messages)] == first.messages
@@ -115,7 +115,7 @@ def test_replies_of_all_kinds_are_kept_whole(room, journal) -> None:
 
 
 def test_only_what_happens_now_is_told(room, journal) -> None:
-    agent = Agent(ScriptedModel([READ, DOWN, SUM, "4300"]), room, journal=journal)
+    agent = Agent(ScriptedModel([READ, DOWN, SUM, "4300"]), room)
     agent.run("?", id="T-1")
 
     async def events() -> list[object]:
@@ -129,7 +129,7 @@ def test_only_what_happens_now_is_told(room, journal) -> None:
 def test_a_program_that_cost_the_world_is_not_run_again(engine, journal) -> None:
     room = Sandbox([get_charges], engine=engine, journal=journal, limits=Limits(timeout=0.5))
     script = [READ, Program("while True: pass"), Program("charges.append(1)"), DOWN, SUM, "4301"]
-    agent = Agent(ScriptedModel(script), room, journal=journal)
+    agent = Agent(ScriptedModel(script), room)
     assert agent.run("?", id="T-1").stop == "model"
     result = agent.run("?", id="T-1")
     assert (result.answer, result.results[-1].value) == ("4301", 4301)
@@ -139,7 +139,7 @@ def test_a_world_that_cannot_be_made_again_is_said_to_be_lost(room, journal, mon
     """The clock is read more often than is put on record."""
     monkeypatch.setattr("codeact.tape.LONGEST", 100)
     often = Program("import time\nx = 1\nfor _ in range(200): time.time()")
-    agent = Agent(ScriptedModel([often, DOWN, Program("x"), "gone"]), room, journal=journal)
+    agent = Agent(ScriptedModel([often, DOWN, Program("x"), "gone"]), room)
     assert agent.run("?", id="T-1").stop == "model"
     result = agent.run("?", id="T-1")
     assert "what earlier programs had bound is gone" in result.messages[-2].text
@@ -151,21 +151,21 @@ def test_it_goes_on_after_its_time_was_over(room, journal) -> None:
         return ""
 
     model = ScriptedModel([READ, hang, SUM, "4300"])
-    assert Agent(model, room, journal=journal, budget=Budget(seconds=1)).run("?", id="T-1").stop == "seconds"
-    assert Agent(model, room, journal=journal).run("?", id="T-1").answer == "4300"
+    assert Agent(model, room, budget=Budget(seconds=1)).run("?", id="T-1").stop == "seconds"
+    assert Agent(model, room).run("?", id="T-1").answer == "4300"
     ends = [entry.data["stop"] for entry in journal.conversation("T-1").entries() if entry.kind == "end"]
     assert ends == ["seconds", "answered"]
 
 
 def test_what_was_told_at_the_beginning_is_on_record(room, journal) -> None:
-    agent = Agent(ScriptedModel(["ok"], name="m-1"), room, journal=journal)
+    agent = Agent(ScriptedModel(["ok"], name="m-1"), room)
     agent.run("?", id="T-1")
     first, *_ = journal.conversation("T-1").entries()
     assert first.data == {"text": "?", "model": "m-1", "system": agent.system}
 
 
 def test_runs_are_for_the_task(room, journal) -> None:
-    result = Agent(ScriptedModel([READ, "3"]), room, journal=journal).run("?", id="T-1")
+    result = Agent(ScriptedModel([READ, "3"]), room).run("?", id="T-1")
     assert [run.id for run in journal.runs(task="T-1")] == [result.results[0].run]
 
 
@@ -177,14 +177,14 @@ def test_two_that_work_on_one_task_are_told(room, journal) -> None:
             await meeting.wait()
             return "ok"
 
-        agents = [Agent(ScriptedModel([meet]), room, journal=journal) for _ in range(2)]
+        agents = [Agent(ScriptedModel([meet]), room) for _ in range(2)]
         return await asyncio.gather(*(agent.run_async("?", id="T-1") for agent in agents), return_exceptions=True)
 
     assert sorted(type(each).__name__ for each in asyncio.run(both())) == ["AgentResult", "ConversationTaken"]
 
 
 def test_a_record_that_is_not_an_agents_is_refused(room, journal) -> None:
-    agent = Agent(ScriptedModel(["ok"]), room, journal=journal)
+    agent = Agent(ScriptedModel(["ok"]), room)
     journal.conversation("T-1").append("note", "?")
     with pytest.raises(ValueError, match="another task"):
         agent.run("?", id="T-1")
@@ -196,34 +196,24 @@ def test_a_record_that_is_not_an_agents_is_refused(room, journal) -> None:
 
 
 def test_a_record_that_goes_on_otherwise_is_refused(room, journal) -> None:
-    Agent(ScriptedModel([READ, DOWN]), room, journal=journal).run("?", id="T-1")
+    Agent(ScriptedModel([READ, DOWN]), room).run("?", id="T-1")
     reply, observed = [entry.data for entry in journal.conversation("T-1").entries()[1:3]]
     other = journal.conversation("T-2")
     other.append("task", {"text": "?", "model": "m", "system": ""})
     other.append("reply", reply)
     other.append("observed", {**observed, "id": "another"})
     with pytest.raises(JournalError, match="its conversation is not what this agent would make of it"):
-        Agent(ScriptedModel([]), room, journal=journal).run("?", id="T-2")
+        Agent(ScriptedModel([]), room).run("?", id="T-2")
     gone = journal.conversation("T-3")
     gone.append("task", {"text": "?", "model": "m", "system": ""})
     gone.append("reply", reply)
     gone.append("observed", {**observed, "run": "0" * 32})
     with pytest.raises(JournalError, match="a program of its conversation is not in the journal any more"):
-        Agent(ScriptedModel([]), room, journal=journal).run("?", id="T-3")
+        Agent(ScriptedModel([]), room).run("?", id="T-3")
 
 
 def test_another_task_of_the_same_id_is_a_mistake(room, journal) -> None:
-    agent = Agent(ScriptedModel(["ok"]), room, journal=journal)
+    agent = Agent(ScriptedModel(["ok"]), room)
     agent.run("?", id="T-1")
     with pytest.raises(ValueError, match="id='T-1': the journal has another task of that id"):
         agent.run("!", id="T-1")
-
-
-def test_the_journal_is_the_sandboxs(room, fast) -> None:
-    with Journal() as another:
-        with pytest.raises(ValueError, match="expected the journal of the sandbox"):
-            Agent(ScriptedModel([]), room, journal=another)
-        with pytest.raises(ValueError, match="which is None"):
-            Agent(ScriptedModel([]), fast, journal=another)
-    with pytest.raises(ValueError, match="journal=3"):
-        Agent(ScriptedModel([]), fast, journal=3)

@@ -93,7 +93,7 @@ def work(directory: Path, engine: str, step: Step) -> AgentResult:
     journal = Journal(directory / "journal.sqlite")
     sandbox = Sandbox([get_charges], actions=[refund], engine=engine, journal=journal)
     with journal, open_outbox(directory) as outbox:
-        agent = Agent(FunctionModel(reply), sandbox, outbox=Stepping(outbox, step), journal=journal)
+        agent = Agent(FunctionModel(reply), sandbox, outbox=Stepping(outbox, step))
         return agent.run(TASK, id=ID)
 
 

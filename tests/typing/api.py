@@ -131,7 +131,7 @@ Agent(
 Agent("claude", sandbox)  # type: ignore[arg-type]
 Budget(3)  # type: ignore[call-arg]
 with Outbox(":memory:") as outbox, Journal() as journal:
-    Agent(model, Sandbox(journal=journal), outbox=outbox, journal=journal)
+    Agent(model, Sandbox(journal=journal), outbox=outbox)
     recorded = Sandbox(journal=journal)
     replayed = recorded.replay(recorded.run("1", task="T-1").run)
     assert_type(replayed, Replayed)
