@@ -6,6 +6,7 @@ A transaction is on the disk before it has ended. The tables may share their dat
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 import weakref
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from codeact.databases import connected, is_there, transaction
@@ -230,8 +232,30 @@ def _entry(row: tuple[Any, ...]) -> Entry:
             except (TypeError, ValueError) as error:
                 msg = f"entry {found['id']}: its {name} cannot be read: {error}"
                 raise OutboxError(msg) from error
+    wrong = next((name for name, kinds in _KINDS.items() if type(found[name]) not in kinds), None)
+    if wrong is None and not _ID.fullmatch(found["id"]):
+        wrong = "id"
+    if wrong is None and not all(type(name) is str for name in found["arguments"]):
+        wrong = "arguments"
+    if wrong is not None:
+        msg = f"entry {found['id']!r:.40}: its {wrong} cannot be read: {found[wrong]!r:.40}"
+        raise OutboxError(msg)
     found["keyed"] = None if found["keyed"] is None else bool(found["keyed"])
     return Entry(**found)
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("id", "task", "name", "digest", "state"), (str,)),
+    **dict.fromkeys(("run", "by", "reason", "error", "owner"), (str, NoneType)),
+    **dict.fromkeys(("decided", "expires", "started", "ended"), (float, NoneType)),
+    **dict.fromkeys(("line", "keyed"), (int, NoneType)),
+    "seq": (int,),
+    "created": (float,),
+    "arguments": (dict,),
+}
+"""Of what is in a row. SQLite keeps anything anywhere, and whoever can write the file can change it."""
+
+_ID = re.compile("[0-9a-f]{32}")
 
 
 _stores: weakref.WeakSet[Store] = weakref.WeakSet()

@@ -115,6 +115,36 @@ def test_a_damaged_entry_says_which(path: Path) -> None:
             outbox.entries()
 
 
+_COLUMNS = [
+    "id",
+    "task",
+    "run",
+    "seq",
+    "name",
+    "arguments",
+    "digest",
+    "line",
+    "created",
+    "decided",
+    "by",
+    "keyed",
+    "error",
+]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [*((column, "x'00ff'") for column in _COLUMNS), ("id", "'7'"), ("arguments", "'7'"), ("created", "'noon'")],
+)
+def test_a_row_that_is_no_entry_says_which(path: Path, column: str, value: str) -> None:
+    with Outbox(path) as outbox:
+        outbox.submit([proposal()], task="t")
+        with outbox._ledger.store.change():
+            outbox._ledger.store.connection.execute(f'UPDATE outbox_entry SET "{column}" = {value}')
+        with pytest.raises(OutboxError, match=f"its {column} cannot be read"):
+            outbox.entries()
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_a_file_that_was_moved_is_not_written_to_any_more(path: Path, again: bool) -> None:
     till = Till()
