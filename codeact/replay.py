@@ -19,7 +19,7 @@ from codeact.journal.recording import is_ready, versions_of
 from codeact.lifecycle import Life
 from codeact.limits import DEEPEST, MOST_SECONDS, Limits
 from codeact.result import Result
-from codeact.tape import Player, Said
+from codeact.tape import Answered, Player
 from codeact.tools import Toolset
 from codeact.values import encode
 from codeact.world import PastRun, World
@@ -212,7 +212,7 @@ def _divergence(was: Result, now: Result, player: Player) -> str | None:
 def _proposed(player: Player) -> int:
     """How many proposals a program made again."""
     calls = player.tape.calls[: player.made]
-    answers = [call.answer for call in calls if call.name.startswith(ACTIONS) and isinstance(call.answer, Said)]
+    answers = [call.answer for call in calls if call.name.startswith(ACTIONS) and isinstance(call.answer, Answered)]
     found = [decode(answer.text) for answer in answers if answer.kind == "Answer"]
     return max((each["proposal"] for each in found if isinstance(each, dict)), default=0)
 

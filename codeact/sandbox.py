@@ -291,6 +291,7 @@ class Sandbox:
         Raises:
             TypeError: `tenant` or `task` is no string, or `files` is no mapping of paths to contents.
             ValueError: a path leads out of the workspace, or the files are more than the limits let in.
+            Unrecorded: the audit did not take that it is opened.
         """
         return Session(self._grant, tenant, history, files=files, task=task)
 

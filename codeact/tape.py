@@ -27,7 +27,7 @@ LARGEST = 256 * 1024 * 1024
 """Characters that a tape takes of what was answered."""
 
 
-class Said(NamedTuple):  # a tuple, and not a frozen dataclass, because it is made for each call
+class Answered(NamedTuple):  # a tuple, and not a frozen dataclass, because it is made for each call
     """What was answered.
 
     Attributes:
@@ -48,7 +48,7 @@ class Said(NamedTuple):  # a tuple, and not a frozen dataclass, because it is ma
         return Answer(decode(self.text)) if self.kind == "Answer" else Refusal(self.kind, self.text)
 
 
-class Spoken(NamedTuple):  # as above
+class Called(NamedTuple):  # as above
     """One call.
 
     Attributes:
@@ -62,7 +62,7 @@ class Spoken(NamedTuple):  # as above
 
     name: str
     digest: str
-    answer: Said | int | None
+    answer: Answered | int | None
     arguments: str | None = None
     line: int = 0
     began: int = 0
@@ -78,7 +78,7 @@ class Heard:
     """
 
     wait: int
-    answers: tuple[tuple[int, Said], ...]
+    answers: tuple[tuple[int, Answered], ...]
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class Tape:
     """
 
     seed: bytes = b""
-    calls: list[Spoken] = field(default_factory=list)
+    calls: list[Called] = field(default_factory=list)
     heard: list[Heard] = field(default_factory=list)
     end: Fault | None = None
     now: array[int] = field(default_factory=lambda: array("q"))
@@ -167,7 +167,7 @@ class Recorder:
             self.tape.heard.append(Heard(self._waits, ()))
         elif came and self.tape.whole:
             told = [(ticket, *self._said(reply)) for ticket, reply in came if not isinstance(reply, Stop)]
-            self.tape.heard.append(Heard(self._waits, tuple((ticket, said) for ticket, said, _ in told)))
+            self.tape.heard.append(Heard(self._waits, tuple((ticket, answered) for ticket, answered, _ in told)))
             came = tuple((ticket, reply) for ticket, _, reply in told)
         self._waits += 1
         return came
@@ -192,23 +192,23 @@ class Recorder:
         if arguments is not None:
             tape.room -= len(arguments)
         kept = arguments if tape.room >= 0 else None
-        tape.calls.append(Spoken(shortened(name), digest, None, kept, line, time.monotonic_ns()))
+        tape.calls.append(Called(shortened(name), digest, None, kept, line, time.monotonic_ns()))
         return len(tape.calls) - 1
 
     def _answered(self, place: int | None, reply: Reply) -> Reply:
         if isinstance(reply, Stop):
             self.tape.end = reply.fault
             return reply
-        said, reply = self._said(reply)
-        self._note(place, said)
+        answered, reply = self._said(reply)
+        self._note(place, answered)
         return reply
 
-    def _note(self, place: int | None, answer: Said | int) -> None:
+    def _note(self, place: int | None, answer: Answered | int) -> None:
         if place is not None:
             made = self.tape.calls[place]
-            self.tape.calls[place] = Spoken(made.name, made.digest, answer, made.arguments, made.line, made.began)
+            self.tape.calls[place] = Called(made.name, made.digest, answer, made.arguments, made.line, made.began)
 
-    def _said(self, reply: Answer | Refusal) -> tuple[Said, Answer | Refusal]:
+    def _said(self, reply: Answer | Refusal) -> tuple[Answered, Answer | Refusal]:
         """What goes on the tape, and what the program gets, which is what it will get from the tape."""
         if isinstance(reply, Answer):
             try:
@@ -218,9 +218,9 @@ class Recorder:
             else:
                 self.tape.size += len(text)
                 # A set that is made anew may have another order.
-                return Said("Answer", text), Answer(decode(text)) if _SET in text else reply
+                return Answered("Answer", text), Answer(decode(text)) if _SET in text else reply
         self.tape.size += len(reply.message)
-        return Said(reply.type, reply.message), reply
+        return Answered(reply.type, reply.message), reply
 
 
 _SET = 'set","v":'
@@ -285,7 +285,11 @@ class Player:
         self._waits += 1
         if self._heard and self._heard[0].wait == number:
             answers = self._heard.popleft().answers
-            return tuple((ticket, said.reply) for ticket, said in answers) if answers else self._ended("it waits on")
+            return (
+                tuple((ticket, answered.reply) for ticket, answered in answers)
+                if answers
+                else self._ended("it waits on")
+            )
         if seconds is not None:
             return ()
         self.beyond = self.diverged is None and not self._heard and self.made == len(self.tape.calls)
@@ -295,16 +299,16 @@ class Player:
         if self.made == len(self.tape.calls):
             self.beyond = self.diverged is None and not self._heard
             return self._ended(f"it calls {shortened(name)} where no more calls were recorded")
-        spoken = self.tape.calls[self.made]
+        called = self.tape.calls[self.made]
         digest = "" if arguments is None else _digest(arguments)
-        if spoken.name != shortened(name):
-            return self._stop(f"it calls {shortened(name)} where a call of {spoken.name} was recorded")
-        if spoken.digest != digest:
-            return self._stop(f"it calls {written()} where {_told(spoken)} was recorded")
+        if called.name != shortened(name):
+            return self._stop(f"it calls {shortened(name)} where a call of {called.name} was recorded")
+        if called.digest != digest:
+            return self._stop(f"it calls {written()} where {_told(called)} was recorded")
         self.made += 1
-        if spoken.answer is None:
-            return self._ended(f"it goes on after a call of {spoken.name} that was not answered")
-        return spoken.answer if isinstance(spoken.answer, int) else spoken.answer.reply
+        if called.answer is None:
+            return self._ended(f"it goes on after a call of {called.name} that was not answered")
+        return called.answer if isinstance(called.answer, int) else called.answer.reply
 
     def _at_once(self, reply: int | Reply) -> Reply:
         if not isinstance(reply, int):
@@ -334,12 +338,12 @@ def _digest(arguments: str) -> str:
     return hashlib.sha256(arguments.encode()).hexdigest()
 
 
-def _told(spoken: Spoken) -> str:
+def _told(called: Called) -> str:
     """A call as it was written, short."""
-    if spoken.arguments is None:
-        return f"{spoken.name} with other arguments"
-    args, kwargs = arguments_of(spoken.arguments)
-    return excerpts.call(spoken.name, args, kwargs)
+    if called.arguments is None:
+        return f"{called.name} with other arguments"
+    args, kwargs = arguments_of(called.arguments)
+    return excerpts.call(called.name, args, kwargs)
 
 
 def arguments_of(text: str) -> tuple[tuple[object, ...], dict[str, object]]:

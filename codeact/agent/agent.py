@@ -114,6 +114,7 @@ class Agent:
                 `Sandbox.run`.
             JournalError, OutboxError: the journal or the outbox cannot be read or written, or what the journal has of the
                 task is none of an agent's; a `ConversationTaken` where somebody else works on the task.
+            Unrecorded: an audit did not take that the task's session is opened, or that a proposal is in the outbox.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
         refuse_in_a_loop()

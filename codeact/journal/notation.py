@@ -18,7 +18,7 @@ from codeact.journal.shapes import made
 from codeact.limits import DEEPEST, Limits
 from codeact.proposals import Proposal
 from codeact.result import Call, Error, Result, State, Truncation, Usage
-from codeact.tape import LONGEST, Heard, Said, Spoken, Tape, arguments_of
+from codeact.tape import LONGEST, Answered, Called, Heard, Tape, arguments_of
 from codeact.values import encode
 from wasm_runtime.guest.codec import decode
 
@@ -153,7 +153,7 @@ class _Tape:
 
 def tape_written(tape: Tape) -> tuple[bytes, bytes, bytes]:
     """A tape as it is kept: all of it but the clocks, and the two clocks."""
-    heard = [(heard.wait, [(ticket, *said) for ticket, said in heard.answers]) for heard in tape.heard]
+    heard = [(heard.wait, [(ticket, *answered) for ticket, answered in heard.answers]) for heard in tape.heard]
     found = {
         "seed": tape.seed.hex(),
         "calls": tape.calls,  # each is a tuple of its parts
@@ -173,19 +173,19 @@ def tape_read(data: object, now: object, monotonic: object) -> Tape:
     found = read(_Tape, data)
     tape = Tape(bytes.fromhex(found.seed), end=found.end, now=_track_read(now), monotonic=_track_read(monotonic))
     for name, digest, answer, arguments, line, began in found.calls:
-        told = _said(tape, *answer) if isinstance(answer, tuple) else answer
-        tape.calls.append(Spoken(name, digest, told, arguments, line, began))
+        told = _answered(tape, *answer) if isinstance(answer, tuple) else answer
+        tape.calls.append(Called(name, digest, told, arguments, line, began))
     for wait, answers in found.heard:
-        tape.heard.append(Heard(wait, tuple((ticket, _said(tape, kind, text)) for ticket, kind, text in answers)))
+        tape.heard.append(Heard(wait, tuple((ticket, _answered(tape, kind, text)) for ticket, kind, text in answers)))
     tape.verdicts = found.verdicts
     return tape
 
 
-def _said(tape: Tape, kind: _Kind, text: str) -> Said:
+def _answered(tape: Tape, kind: _Kind, text: str) -> Answered:
     if kind == "Answer":
         decode(text)  # a program that runs again must not be the first to find that it is none
     tape.size += len(text)
-    return Said(kind, text)
+    return Answered(kind, text)
 
 
 def _track_written(track: array[int]) -> bytes:
@@ -292,20 +292,20 @@ def calls_of(tape: Tape, receipts: tuple[Call, ...], started: int) -> tuple[Call
     """The calls of a run, to be read.
 
     Args:
-        tape: what was said.
+        tape: what was called and answered.
         receipts: how they ended.
         started: when the run began, nanoseconds by `time.monotonic_ns`.
 
     Raises:
         ValueError: the arguments of one are none.
     """
-    later = {ticket: said for heard in tape.heard for ticket, said in heard.answers}
+    later = {ticket: answered for heard in tape.heard for ticket, answered in heard.answers}
     calls = []
     for receipt in receipts:
         # The door numbers what the tape has in the same order.
-        spoken = tape.calls[receipt.seq - 1] if receipt.seq <= len(tape.calls) else Spoken(receipt.name, "", None)
-        args, kwargs = (None, None) if spoken.arguments is None else arguments_of(spoken.arguments)
-        said = spoken.answer if isinstance(spoken.answer, Said) else later.get(receipt.seq)
+        called = tape.calls[receipt.seq - 1] if receipt.seq <= len(tape.calls) else Called(receipt.name, "", None)
+        args, kwargs = (None, None) if called.arguments is None else arguments_of(called.arguments)
+        answered = called.answer if isinstance(called.answer, Answered) else later.get(receipt.seq)
         calls.append(
             CallRecord(
                 receipt.seq,
@@ -313,10 +313,10 @@ def calls_of(tape: Tape, receipts: tuple[Call, ...], started: int) -> tuple[Call
                 receipt.digest,
                 args,
                 kwargs,
-                None if said is None else said.reply,
+                None if answered is None else answered.reply,
                 receipt.state,
                 receipt.line,
-                max(0, spoken.began - started) / 1e9,
+                max(0, called.began - started) / 1e9,
                 receipt.duration,
             )
         )
