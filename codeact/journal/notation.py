@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import zlib
 from array import array
@@ -27,6 +28,9 @@ LARGE = 4096
 
 MOST = 1024 * 1024 * 1024
 """Bytes that something compressed may become."""
+
+PARTS = 16 * LONGEST
+"""Values that a document may hold; no tape has so many. Each is many times what it is in a text that was compressed."""
 
 T = TypeVar("T")
 
@@ -116,11 +120,23 @@ def opened(data: object) -> Any:
     Raises:
         ValueError: it is nothing that was.
     """
+    text = expanded(data)
+    if _parts(text) > PARTS and _parts(_STRING.sub(b"", text)) > PARTS:
+        msg = "of more parts than it may have"
+        raise ValueError(msg)
     try:
-        return json.loads(expanded(data))
+        return json.loads(text)
     except RecursionError:
         msg = "nested too deeply"
         raise ValueError(msg) from None
+
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+
+
+def _parts(text: bytes) -> int:
+    """How many values a text holds at the most."""
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
 def written(record: Setting | Beginning) -> bytes:

@@ -16,6 +16,7 @@ import pytest
 from codeact import Journal, Limits, Sandbox, tool
 from codeact.engines import Answer, Refusal
 from codeact.journal import JournalError
+from codeact.journal.notation import PARTS
 from codeact.outbox import Outbox
 from codeact.tape import LONGEST
 from tests.journal.conftest import Keep
@@ -354,6 +355,21 @@ def test_readings_of_a_clock_become_no_more_than_there_can_be(keep: Keep, journa
     change(path, f"UPDATE journal_runs SET now = x'{bomb.hex()}'")
     with pytest.raises(JournalError, match="larger than it may be"):
         journal.run(run)
+
+
+@pytest.mark.parametrize("column", ["ending", "tape", "beginning"])
+def test_a_record_of_very_many_parts_is_not_even_read(keep: Keep, journal: Journal, path: Path, column: str) -> None:
+    run = keep([ask]).run("tools.ask(3)").run
+    bomb = b"z" + zlib.compress(b"[" + b"[]," * (PARTS // 2) + b"[]]", 9)
+    change(path, f"UPDATE journal_runs SET {column} = x'{bomb.hex()}'")
+    with pytest.raises(JournalError, match="more parts"):
+        journal.run(run)
+
+
+def test_a_text_may_look_like_very_many_parts(keep: Keep, journal: Journal) -> None:
+    long = ",[" * (PARTS // 2 + 1)
+    result = keep(value_bytes=2**26).run(f"',[' * {PARTS // 2 + 1}")
+    assert journal.run(result.run).result.value == long
 
 
 def test_a_value_that_no_text_holds(journal: Journal) -> None:
