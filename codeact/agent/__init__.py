@@ -8,7 +8,7 @@ from __future__ import annotations
 from codeact.agent.agent import Agent
 from codeact.agent.budget import Budget, End, Spent, Stop
 from codeact.agent.events import Event, Finished, Ran, Running, Waiting, Wrote
-from codeact.agent.outcome import AgentResult
+from codeact.agent.outcome import AgentResult, Outlet
 from codeact.agent.policies import Turn, programs, transport
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "End",
     "Event",
     "Finished",
+    "Outlet",
     "Ran",
     "Running",
     "Spent",

@@ -241,14 +241,14 @@ class Journal:
             How many runs there were.
 
         Raises:
-            ValueError: the time has no time zone.
+            TypeError: it is no time.
+            ValueError: it has no time zone.
             JournalError: they cannot be deleted.
         """
-        if before.tzinfo is None:
-            msg = (
-                f"before={before!r}: expected a time with its time zone, such as datetime.now(UTC) - timedelta(days=90)"
-            )
-            raise ValueError(msg)
+        if not isinstance(before, datetime) or before.tzinfo is None:
+            wanted = "a time with its time zone, such as datetime.now(UTC) - timedelta(days=90)"
+            msg = f"before={before!r:.200}: expected {wanted}"
+            raise ValueError(msg) if isinstance(before, datetime) else TypeError(msg)
         at = before.timestamp()
         ended = "task IN (SELECT task FROM journal_entries GROUP BY task HAVING max(time) < ?)"
         needed = "SELECT task FROM journal_entries WHERE time >= ?"

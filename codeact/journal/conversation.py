@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from codeact.journal.notation import document, opened
+from codeact.journal.notation import compressed, opened
 from codeact.journal.records import ConversationEntry
 from codeact.journal.shapes import made
 from codeact.journal.store import JournalError, Store
@@ -60,9 +60,13 @@ class Conversation:
         if not isinstance(kind, str):
             msg = f"kind={kind!r:.200}: expected a str"
             raise TypeError(msg)
-        json.dumps(data, allow_nan=False)
+        try:
+            text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+        except (TypeError, ValueError) as error:
+            msg = f"data={data!r:.200}: expected what JSON can hold: {error}"
+            raise type(error)(msg) from error
         entry = ConversationEntry(self._last + 1, kind, data, time.time())
-        row = (self.task, entry.seq, kind, document(data), entry.time)
+        row = (self.task, entry.seq, kind, compressed(text.encode()), entry.time)
         with self._store.writing() as connection:
             last = self._read()
             if last != self._last:

@@ -77,7 +77,7 @@ def test_of_many_at_once_one_writes(journal: Journal, path: Path) -> None:
 @pytest.mark.parametrize("data", [float("nan"), {1, 2}, b"x", object()])
 def test_what_json_cannot_hold(journal: Journal, data: Any) -> None:
     conversation = journal.conversation("T-1")
-    with pytest.raises((TypeError, ValueError)):
+    with pytest.raises((TypeError, ValueError), match=r"data=.*: expected what JSON can hold"):
         conversation.append("said", data)
     with pytest.raises(TypeError, match="kind="):
         conversation.append(5, 1)  # type: ignore[arg-type]  # what is refused

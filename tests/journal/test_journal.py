@@ -290,6 +290,8 @@ def test_pruning(keep: Keep, journal: Journal, path: Path) -> None:
     assert journal.tasks() == ()
     with pytest.raises(ValueError, match="time zone"):
         journal.prune(datetime(2026, 1, 1))  # noqa: DTZ001 - what is refused
+    with pytest.raises(TypeError, match="before='2026': expected a time"):
+        journal.prune("2026")  # type: ignore[arg-type]  # what a mistake looks like
 
 
 DAMAGES = {
