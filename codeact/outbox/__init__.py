@@ -5,9 +5,9 @@ taken, so that a process may be killed anywhere: what it had not begun another p
 ended is `unknown`, for a person to settle.
 """
 
-from codeact.outbox.entries import Entry, OutboxError, State, Verdict
+from codeact.outbox.entries import Entry, OutboxError, State, Step, Verdict
 from codeact.outbox.outbox import Outbox
 from codeact.outbox.performing import NothingHappened
 from codeact.outbox.rules import Allow, Rate, Refuse
 
-__all__ = ["Allow", "Entry", "NothingHappened", "Outbox", "OutboxError", "Rate", "Refuse", "State", "Verdict"]
+__all__ = ["Allow", "Entry", "NothingHappened", "Outbox", "OutboxError", "Rate", "Refuse", "State", "Step", "Verdict"]

@@ -57,7 +57,26 @@ MOVES = (APPROVE, REFUSE, EXPIRE, START, FINISH, FAIL, LOSE, SETTLE_DONE, SETTLE
 """All that can ever happen to an entry."""
 
 LEAVE = Move("left to a person", ("proposed",), "proposed")
-"""No step: the entry stays where it is, with a reason."""
+"""The entry stays where it is, with a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step that an entry has taken: into which state, when, and why.
+
+    Attributes:
+        state: the state that it came into; of an entry that was left to a person, the one that it stayed in.
+        time: seconds since the epoch.
+        by: who decided: a rule, the callback, or the name that a person gave; None where nobody had to.
+        reason: why, as whoever decided said; or what was found out.
+        error: what the function raised, or why nobody knows what it did.
+    """
+
+    state: State
+    time: float
+    by: str | None = None
+    reason: str | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +155,8 @@ class Entry:
         return {**own, "arguments": jsonable(dict(self.arguments)), "value": jsonable(self.value), "key": self.key}
 
 
-def impossible(entry: Entry, verb: str) -> OutboxError:
-    """That something cannot be done with an entry, and what can."""
+def impossible(entry: Entry, move: Move) -> OutboxError:
+    """That an entry cannot take a step, and what it can."""
     offered = [move.verb for move in MOVES if move.by_person and entry.state in move.sources]
     match entry.state:
         case "started":
@@ -146,4 +165,5 @@ def impossible(entry: Entry, verb: str) -> OutboxError:
             rest = "that is final"
         case _:
             rest = f"it can be {' or '.join(offered)}"
-    return OutboxError(f"entry {entry.id[:8]}, {entry}, is {entry.state}: it cannot be {verb}; {rest}")
+    told = f"is {entry.state} already" if entry.state == move.verb else f"is {entry.state}: it cannot be {move.verb}"
+    return OutboxError(f"entry {entry.id[:8]}, {entry}, {told}; {rest}")

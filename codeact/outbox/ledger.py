@@ -59,19 +59,23 @@ class Ledger:
         """Take proposals in, all or none, and let the rules decide about those that are new.
 
         Returns:
-            The ids of their entries, and the new entries that no rule has decided.
+            The ids of their entries; and those of the entries to which nothing has happened since they came in: no rule
+            speaks about them, and nobody was asked.
         """
         self.look()
-        ids, undecided = [], []
+        ids = []
         with self.store.change():
             for proposal in proposals:
                 entry = self._entry(proposal, task, run)
                 ids.append(entry.id)
                 if self.store.add(entry) is None:
                     records.emit(self.audit, entry)
-                    if not self._rule(entry, rules):
-                        undecided.append(entry)
-        return ids, undecided
+                    self._rule(entry, rules)
+            return ids, [self.one(entry_id) for entry_id in dict.fromkeys(ids) if self.untouched(entry_id)]
+
+    def untouched(self, entry_id: str) -> bool:
+        """Whether nothing has happened to an entry since it came in."""
+        return [step.state for step in self.store.history(entry_id)] == ["proposed"]
 
     def one(self, entry_id: str) -> Entry:
         """The entry whose id begins so.
@@ -104,9 +108,9 @@ class Ledger:
             OutboxError: it is in a state from which it cannot come there.
             Unrecorded: the audit did not take it.
         """
-        moved = self.store.move(entry, move, **changes)
+        moved = self.store.move(entry, move, self.clock(), **changes)
         if moved is None:
-            raise impossible(entry, move.verb)
+            raise impossible(entry, move)
         records.emit(self.audit, moved)
         return moved
 
@@ -156,8 +160,9 @@ class Ledger:
         """
         with self.store.change():
             held = self.one(entry.id)
-            told = {"ended": self.clock(), "value": ended.value, "error": ended.error, "owner": None}
-            moved = self.store.move(held, ended.move, **told) if held.owner == entry.owner else None
+            now = self.clock()
+            told = {"ended": now, "value": ended.value, "error": ended.error, "owner": None}
+            moved = self.store.move(held, ended.move, now, **told) if held.owner == entry.owner else None
         if moved is None:  # it was taken for lost, and settled meanwhile by somebody who looked
             log.warning("entry %s ended as %s after it had been settled as %s", held.id, ended.move.to, held.state)
         if ended.raised is not None:
@@ -189,30 +194,29 @@ class Ledger:
             created=self.clock(),
         )
 
-    def _rule(self, entry: Entry, rules: tuple[Rule, ...]) -> bool:
+    def _rule(self, entry: Entry, rules: tuple[Rule, ...]) -> None:
         now = self.clock()
 
         def has_room(rule: Allow) -> bool:
             return rule.has_room(self.store, entry.task, now)
 
         rule = first(rules, entry.name, entry.arguments, has_room)
-        if rule is None:
-            return False
-        allowed = isinstance(rule, Allow)
-        reason = str(rule) if isinstance(rule, Allow) else rule.reason or str(rule)
-        self.move(entry, APPROVE if allowed else REFUSE, decided=now, by="rule", reason=reason)
-        return True
+        if rule is not None:
+            move = APPROVE if isinstance(rule, Allow) else REFUSE
+            self.move(entry, move, decided=now, by="rule", reason=rule.reason or str(rule))
 
     def _lapse(self, entry: Entry) -> Entry | None:
-        if entry.expires is None or entry.expires > self.clock():
+        now = self.clock()
+        if entry.expires is None or entry.expires > now:
             return None
-        return self.store.move(entry, EXPIRE, **_lapsed(entry))
+        return self.store.move(entry, EXPIRE, now, **_lapsed(entry))
 
     def _lose(self, entry: Entry, owner: str | None) -> Entry | None:
         if entry.owner != owner:
             return None
         error = "whoever performed it ended before it did: nobody knows whether it happened"
-        return self.store.move(entry, LOSE, ended=self.clock(), error=error)
+        now = self.clock()
+        return self.store.move(entry, LOSE, now, ended=now, error=error)
 
     def _mention(self, entry: Entry) -> None:
         try:

@@ -7,7 +7,7 @@ import inspect
 import math
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -16,6 +16,7 @@ from typing import Any, Literal, Self
 from codeact.actions import Action, Actions
 from codeact.audit import Audit
 from codeact.databases import NoPlace, place
+from codeact.outbox.callbacks import Approver, ask, ask_async
 from codeact.outbox.entries import (
     APPROVE,
     LEAVE,
@@ -27,6 +28,7 @@ from codeact.outbox.entries import (
     Entry,
     OutboxError,
     State,
+    Step,
     Verdict,
 )
 from codeact.outbox.ledger import Ledger
@@ -34,13 +36,10 @@ from codeact.outbox.performers import Locks, Performers, Threads
 from codeact.outbox.performing import Held, call_of, perform, perform_async
 from codeact.outbox.rules import Rule, checked
 from codeact.outbox.store import Store
+from codeact.outbox.texts import check_text, reason_of
 from codeact.proposals import Proposal, digest_of
 from codeact.result import Result
 from codeact.tools import Granted
-
-Decision = bool | Verdict | None
-Approver = Callable[[Entry], Decision | Awaitable[Decision]]
-"""What is asked where no rule speaks: True approves, False refuses, None leaves it to a person; a `Verdict` says why too."""
 
 _SETTLEMENTS = {"done": SETTLE_DONE, "failed": SETTLE_FAILED, "again": SETTLE_AGAIN}
 
@@ -76,7 +75,7 @@ class Outbox:
             path: the file, which is made so that only its owner may read it; ":memory:" for one that ends with this.
             actions: what can be performed here; see `codeact.Sandbox`. Without it, entries can only be decided.
             rules: what is decided without asking, in the order in which they are asked; see `codeact.outbox.rules`.
-            approve: is asked about what no rule decides, once, when it is submitted.
+            approve: is asked about what no rule decides, once, when it is submitted; see `submit`.
             audit: where every step is put on record. One that cannot be recorded is not taken; what a function has
                 done stays done.
             clock: seconds since the epoch, for what expires.
@@ -97,7 +96,7 @@ class Outbox:
         if audit is not None and not isinstance(audit, Audit):
             msg = f"audit={audit!r}: expected an Audit"
             raise TypeError(msg)
-        self._approve: Approver = approve or _nobody
+        self._approve = approve
         try:
             file = None if path == ":memory:" else place(path)
         except NoPlace as error:
@@ -124,7 +123,12 @@ class Outbox:
         """Take proposals in, and let the rules and the callback decide.
 
         The same action with the same arguments is one entry in a task, however often it is submitted: what is there
-        already is given back as it is, and nothing is decided again.
+        already is given back as it is, and nothing is decided again; only where nobody was ever asked about it, because
+        the process died first or there was no callback, the callback is asked now.
+
+        Where the callback raises an exception, or gives something else than a bool, a `Verdict` or None, a person decides:
+        why is the entry's reason, and is logged; and the callback is asked about the next one. What is no `Exception`,
+        such as a `KeyboardInterrupt`, goes on.
 
         Args:
             proposals: what a program has proposed, or the result of its run; of a run that failed nothing is taken.
@@ -135,26 +139,26 @@ class Outbox:
 
         Raises:
             OutboxError: it cannot be put on the disk; nothing has been taken in.
-            TypeError: something else than proposals was given, or the callback gave something else than a bool, a `Verdict`
-                or None. After that, and after an exception of the callback's own, which goes on, what it has not decided
-                is in the outbox and waits for a person.
+            TypeError: something else than proposals was given, or the callback is async.
             ValueError: there is no task, or a proposal's digest is not that of its arguments.
-            Unrecorded: the audit did not take it; nothing has been taken in.
+            Unrecorded: the audit did not take it; nothing has been taken in, or else what the callback said is lost, and
+                a person decides.
         """
         if inspect.iscoroutinefunction(self._approve):
             msg = "submit(): the callback `approve` is async; use `await outbox.submit_async(…)`"
             raise TypeError(msg)
-        ids, undecided = self._take(proposals, task)
-        for entry in undecided:
-            self._heed(entry, self._approve(entry))
+        ids, unasked = self._take(proposals, task)
+        if self._approve is not None:
+            for entry in unasked:
+                self._heed(entry, ask(self._approve, entry))
         return [self._ledger.one(entry_id) for entry_id in ids]
 
     async def submit_async(self, proposals: Result | Iterable[Proposal], task: str | None = None) -> list[Entry]:
         """See `submit`; the callback may be async."""
-        ids, undecided = self._take(proposals, task)
-        for entry in undecided:
-            decision = self._approve(entry)
-            self._heed(entry, await decision if inspect.isawaitable(decision) else decision)
+        ids, unasked = self._take(proposals, task)
+        if self._approve is not None:
+            for entry in unasked:
+                self._heed(entry, await ask_async(self._approve, entry))
         return [self._ledger.one(entry_id) for entry_id in ids]
 
     # --- what is there --------------------------------------------------------------------------------------------
@@ -184,6 +188,16 @@ class Outbox:
         self._ledger.look()
         return self._ledger.one(entry_id)
 
+    def history(self, entry_id: str) -> tuple[Step, ...]:
+        """All that has happened to an entry since it came in, in its order.
+
+        An entry says how it is; its history says also who approved it before it failed, and that it was ever unknown.
+
+        Raises:
+            OutboxError: there is no such entry, or there are several; see `get`.
+        """
+        return self._ledger.store.history(self.get(entry_id).id)
+
     # --- what a person decides ------------------------------------------------------------------------------------
 
     def approve(self, entry_id: str, *, digest: str, by: str, expires: float | None = None) -> Entry:
@@ -200,7 +214,7 @@ class Outbox:
             ValueError: `by` is empty, or `expires` is not above zero.
             Unrecorded: the audit did not take it; nothing has changed.
         """
-        _check_text("by", by)
+        check_text("by", by)
         if expires is not None and not (isinstance(expires, (int, float)) and 0 < expires < math.inf):
             msg = f"expires={expires!r}: expected a number of seconds above zero"
             raise ValueError(msg)
@@ -208,7 +222,7 @@ class Outbox:
         with self._ledger.changing(entry_id) as entry:
             # Both are looked at: what the database says it was, and what it would do.
             if digest != entry.digest or digest_of(entry.name, entry.arguments) != digest:
-                msg = f"entry {entry.id[:8]}, {entry}, has the digest {entry.digest}, and {digest!r} was approved; look at it again"
+                msg = f"entry {entry.id[:8]}, {entry}, has the digest {entry.digest}, and {digest!r} was given; look at it again"
                 raise OutboxError(msg)
             until = None if expires is None else now + expires
             return self._ledger.move(entry, APPROVE, decided=now, by=by, expires=until, reason=None, keyed=None)
@@ -226,10 +240,10 @@ class Outbox:
             ValueError: `by` is empty.
             Unrecorded: the audit did not take it; nothing has changed.
         """
-        _check_text("by", by)
+        check_text("by", by)
         with self._ledger.changing(entry_id) as entry:
             return self._ledger.move(
-                entry, REFUSE, decided=self._ledger.clock(), by=by, expires=None, reason=_told(reason)
+                entry, REFUSE, decided=self._ledger.clock(), by=by, expires=None, reason=reason_of(reason)
             )
 
     def settle(
@@ -249,7 +263,7 @@ class Outbox:
             ValueError: `by` is empty, or there is no such outcome.
             Unrecorded: the audit did not take it; nothing has changed.
         """
-        _check_text("by", by)
+        check_text("by", by)
         if outcome not in _SETTLEMENTS:
             msg = f"outcome={outcome!r}: expected one of {', '.join(_SETTLEMENTS)}"
             raise ValueError(msg)
@@ -260,8 +274,8 @@ class Outbox:
                     " it could happen twice; find out whether it happened, and settle it as done or failed"
                 )
                 raise OutboxError(msg)
-            told = {"decided": self._ledger.clock(), "by": by, "expires": None, "reason": _told(note), "owner": None}
-            return self._ledger.move(entry, _SETTLEMENTS[outcome], **told)
+            told = {"decided": self._ledger.clock(), "by": by, "expires": None, "reason": reason_of(note)}
+            return self._ledger.move(entry, _SETTLEMENTS[outcome], error=None, owner=None, **told)
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
@@ -337,31 +351,18 @@ class Outbox:
         if whose is None:
             msg = "submit(): whose are they? Give the task, such as the number of a ticket: task=…"
             raise ValueError(msg)
-        _check_text("task", whose)
+        check_text("task", whose)
         return self._ledger.take(proposals, whose, run, self._rules)
 
-    def _heed(self, entry: Entry, decision: object) -> None:
-        approved, reason = (decision.approved, decision.reason) if isinstance(decision, Verdict) else (decision, None)
-        if approved is not None and not isinstance(approved, bool):
-            if inspect.iscoroutine(decision):
-                decision.close()
-            msg = f"approve: the callback gave {decision!r:.200} for {entry}; expected True, False, None for a person to decide, or a Verdict"
-            raise TypeError(msg)
-        told = _told(reason)
-        if approved is None and told is None:
-            return
+    def _heed(self, entry: Entry, verdict: Verdict) -> None:
         with self._ledger.changing(entry.id) as now:
-            if now.state != "proposed":  # somebody was faster
+            if not self._ledger.untouched(now.id):  # somebody was faster
                 return
-            if approved is None:
-                self._ledger.store.move(now, LEAVE, reason=told)
+            if verdict.approved is None:
+                self._ledger.move(now, LEAVE, reason=verdict.reason)
             else:
-                moment = self._ledger.clock()
-                self._ledger.move(now, APPROVE if approved else REFUSE, decided=moment, by="callback", reason=told)
-
-
-def _nobody(_entry: Entry) -> None:
-    """Leave it to a person."""
+                told = {"decided": self._ledger.clock(), "by": "callback", "reason": verdict.reason}
+                self._ledger.move(now, APPROVE if verdict.approved else REFUSE, **told)
 
 
 def _loop_runs() -> bool:
@@ -370,23 +371,3 @@ def _loop_runs() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _check_text(what: str, text: object) -> None:
-    if not isinstance(text, str):
-        msg = f"{what}={text!r:.200}: expected a text"
-        raise TypeError(msg)
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        msg = f"{what}={text!r:.200}: {error}"
-        raise ValueError(msg) from error
-    if not text.strip():
-        msg = f"{what}={text!r}: must not be empty"
-        raise ValueError(msg)
-
-
-def _told(text: str | None) -> str | None:
-    if text is not None and text != "":
-        _check_text("reason", text)
-    return text or None

@@ -13,6 +13,7 @@ from codeact.actions import Action, Actions
 from codeact.excerpts import excerpt
 from codeact.limits import DEEPEST
 from codeact.outbox.entries import FAIL, FINISH, LOSE, Entry, Move
+from codeact.outbox.texts import error_of
 from codeact.proposals import digest_of
 from codeact.renderings import printable
 from codeact.tools import BadArguments
@@ -20,10 +21,6 @@ from codeact.values import Uncrossable, encode, from_host
 
 VALUE_BYTES = 1_000_000
 """Bytes of what a function returned that are kept."""
-
-_ERROR = 1000
-"""Characters of an exception's text that are kept."""
-
 
 _OPEN = (OSError, EOFError, MemoryError)
 """Exceptions that leave open whether something has happened; timeouts and broken connections are among them, and what
@@ -77,7 +74,7 @@ def call_of(entry: Entry, actions: Actions) -> functools.partial[Any] | Held:
     except BadArguments as error:
         return Held(f"not performed: its arguments do not fit the function any more: {error}")
     except Exception as error:  # noqa: BLE001 - a validator of the host's own failed: the other entries can do without it
-        return Held(f"not performed: its arguments cannot be validated: {type(error).__name__}: {_text(error)}")
+        return Held(f"not performed: its arguments cannot be validated: {error_of(error)}")
 
 
 def perform(call: Callable[[], Any]) -> Ended:
@@ -108,7 +105,7 @@ def meaning(error: BaseException) -> Ended:
     An ordinary exception of the function's own says that it failed. Whatever comes of the operating system, a connection
     or a timeout leaves that open, also where another exception was raised because of it; so does whatever ends programs.
     """
-    text = printable(f"{type(error).__name__}: {_text(error)}")
+    text = error_of(error)
     raised = None if isinstance(error, Exception) else error
     if isinstance(error, NothingHappened):
         return Ended(FAIL, error=text)
@@ -139,16 +136,8 @@ def _returned(value: object) -> Ended:
     except Uncrossable as error:
         return Ended(FINISH, error=printable(f"what it returned is not kept: {excerpt(value)}: {error}"))
     except Exception as error:  # noqa: BLE001 - what a host's object does when it is read
-        return Ended(FINISH, error=printable(f"what it returned is not kept: {type(error).__name__}: {_text(error)}"))
+        return Ended(FINISH, error=f"what it returned is not kept: {error_of(error)}")
     return Ended(FINISH, value=plain)
-
-
-def _text(error: BaseException) -> str:
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - as above
-        return "(its text cannot be made)"
-    return text if len(text) <= _ERROR else f"{text[:_ERROR]}…"
 
 
 async def _awaited(value: Awaitable[object]) -> object:

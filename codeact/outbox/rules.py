@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -91,7 +91,8 @@ class _About:
         object.__setattr__(self, "_conditions", _conditions(self))
 
     def __str__(self) -> str:
-        told = [repr(self.name), *([f"where={dict(self.where)!r}"] if self.where else [])]
+        where = ", ".join(f"{name!r}: {_written(wanted)}" for name, wanted in self.where.items())
+        told = [repr(self.name), *([f"where={{{where}}}"] if where else [])]
         bounds = {name: value for name, value in vars(self).items() if name in {"count", "rate"} and value is not None}
         told += [f"{name}={value!r}" for name, value in bounds.items()]
         return f"{type(self).__name__}({', '.join(told)})"
@@ -113,7 +114,7 @@ class Refuse(_About):
     Attributes:
         name: the action.
         where: conditions by the names of parameters; all of them must be met.
-        reason: is put on record.
+        reason: is put on record; None for the rule itself.
 
     Raises:
         TypeError: a condition is none, or `name` or `where` is of the wrong type.
@@ -134,6 +135,7 @@ class Allow(_About):
         where: conditions by the names of parameters; all of them must be met.
         count: how many may be approved in one task; None for any number.
         rate: how many may be approved in a time, over all tasks; None for any number.
+        reason: is put on record; None for the rule itself.
 
     Raises:
         TypeError: a condition is none, `count` is no whole number, or an attribute is of the wrong type.
@@ -142,6 +144,7 @@ class Allow(_About):
 
     count: int | None = None
     rate: Rate | None = None
+    reason: str | None = None
 
     def __post_init__(self) -> None:
         if self.count is not None:
@@ -239,6 +242,14 @@ def _holds(adapter: TypeAdapter[Any], value: object) -> bool:
         return type(taken) is type(value) and bool(taken == value)
     except Exception:  # noqa: BLE001 - a comparison of a host's may fail in any way, and then does not hold
         return False
+
+
+def _written(wanted: object) -> str:
+    """A condition as it was written: without the bounds that it does not set."""
+    if not isinstance(wanted, (Interval, Len, StringConstraints)):
+        return repr(wanted)
+    told = {each.name: getattr(wanted, each.name) for each in fields(wanted)}
+    return f"{type(wanted).__name__}({', '.join(f'{name}={value!r}' for name, value in told.items() if value is not None)})"
 
 
 def _met(conditions: Mapping[str, Condition], arguments: Mapping[str, object]) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 from codeact.databases import connected, is_there, transaction
 from codeact.limits import DEEPEST
-from codeact.outbox.entries import STATES, Entry, Move, OutboxError, State
+from codeact.outbox.entries import STATES, Entry, Move, OutboxError, State, Step
 from codeact.values import encode
 from wasm_runtime.guest.codec import decode
 
@@ -59,6 +59,16 @@ CREATE TABLE IF NOT EXISTS outbox_entry (
     UNIQUE (task, name, digest)
 );
 CREATE INDEX IF NOT EXISTS outbox_entry_state ON outbox_entry (state);
+CREATE TABLE IF NOT EXISTS outbox_step (
+    number INTEGER PRIMARY KEY,
+    entry TEXT NOT NULL,
+    state TEXT NOT NULL,
+    time REAL NOT NULL,
+    "by" TEXT,
+    reason TEXT,
+    error TEXT
+);
+CREATE INDEX IF NOT EXISTS outbox_step_entry ON outbox_step (entry);
 """
 
 _COLUMNS = ", ".join(f'"{name}"' for name in _FIELDS)
@@ -69,6 +79,8 @@ UPDATE outbox_entry SET state = :state, decided = :decided, "by" = :by, expires 
     started = :started, ended = :ended, value = :value, error = :error, keyed = :keyed, owner = :owner
 WHERE id = :id AND state = :source
 """
+_STEP = 'INSERT INTO outbox_step (entry, state, time, "by", reason, error) VALUES (?, ?, ?, ?, ?, ?)'
+_STEPS = 'SELECT state, time, "by", reason, error FROM outbox_step WHERE entry = ? ORDER BY number'
 _APPROVED = "SELECT count(*) FROM outbox_entry WHERE name = ? AND state NOT IN ('proposed', 'refused')"
 
 
@@ -130,14 +142,16 @@ class Store:
         if there:
             return there[0]
         self.connection.execute(_ADD, _row(entry))
+        self._append(entry, Step(entry.state, entry.created))
         return None
 
-    def move(self, entry: Entry, move: Move, **changes: Any) -> Entry | None:
-        """Take an entry, as it was read in this transaction, to another state.
+    def move(self, entry: Entry, move: Move, now: float, **changes: Any) -> Entry | None:
+        """Take an entry, as it was read in this transaction, to another state, and add that to its history.
 
         Args:
             entry: the entry.
             move: the step.
+            now: when it is taken.
             **changes: what else changes.
 
         Returns:
@@ -147,7 +161,19 @@ class Store:
             return None
         moved = replace(entry, state=move.to, **changes)
         done = self.connection.execute(_MOVE, {**_row(moved), "source": entry.state})
-        return moved if done.rowcount == 1 else None
+        if done.rowcount != 1:
+            return None
+        told = {
+            name: changes.get(name) for name in ("by", "reason", "error")
+        }  # what this step says, and no earlier one
+        self._append(moved, Step(moved.state, now, **told))
+        return moved
+
+    def history(self, entry_id: str) -> tuple[Step, ...]:
+        """The steps that an entry has taken, in their order."""
+        with self._told(), self.lock:
+            self._check()
+            return tuple(_step(entry_id, row) for row in self.connection.execute(_STEPS, (entry_id,)))
 
     def read(self, state: State | None = None, task: str | None = None) -> list[Entry]:
         """Entries in the order in which they were added.
@@ -172,6 +198,9 @@ class Store:
     def approved_since(self, name: str, moment: float) -> int:
         """See `codeact.outbox.rules.Tally`."""
         return self._count(f"{_APPROVED} AND decided > ?", name, moment)
+
+    def _append(self, entry: Entry, step: Step) -> None:
+        self.connection.execute(_STEP, (entry.id, step.state, step.time, step.by, step.reason, step.error))
 
     def _count(self, query: str, *values: object) -> int:
         (count,) = self.connection.execute(query, values).fetchone()
@@ -242,6 +271,14 @@ def _entry(row: tuple[Any, ...]) -> Entry:
         raise OutboxError(msg)
     found["keyed"] = None if found["keyed"] is None else bool(found["keyed"])
     return Entry(**found)
+
+
+def _step(entry_id: str, row: tuple[Any, ...]) -> Step:
+    state, time, *told = row
+    if state not in STATES or type(time) is not float or not all(isinstance(text, (str, NoneType)) for text in told):
+        msg = f"entry {entry_id}: its history cannot be read: {row!r:.200}"
+        raise OutboxError(msg)
+    return Step(state, time, *told)
 
 
 _KINDS: dict[str, tuple[type, ...]] = {

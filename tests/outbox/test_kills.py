@@ -8,12 +8,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from victim import PROPOSALS, opened
 
-from codeact.outbox import Entry
+from codeact.outbox import Entry, Outbox
+from codeact.outbox.entries import MOVES
 
 HERE = Path(__file__).parent
 
@@ -49,9 +51,18 @@ def _effect_of(entry: Entry) -> str:
     return f"charge {entry.key}" if entry.name == "charge" else f"{entry.name} {next(iter(entry.arguments.values()))}"
 
 
-def _check(folder: Path, entries: list[Entry], at_most: int = 1) -> None:
+def _check_history(outbox: Outbox, entry: Entry) -> None:
+    """Each step is there if, and only if, it was taken."""
+    states = [step.state for step in outbox.history(entry.id)]
+    assert states[0] == "proposed"
+    assert states[-1] == entry.state
+    assert all(any(one in move.sources and other == move.to for move in MOVES) for one, other in pairwise(states))
+
+
+def _check(folder: Path, outbox: Outbox, entries: list[Entry], at_most: int = 1) -> None:
     effects = _effects(folder)
     for entry in entries:
+        _check_history(outbox, entry)
         count = effects.pop(_effect_of(entry), 0)
         match entry.state:
             case "proposed" | "approved" | "refused":
@@ -74,7 +85,7 @@ def test_killed_at_any_step_from_the_proposal_to_the_end(folder: Path) -> None:
             left = outbox.entries()
             assert len(left) in {0, len(PROPOSALS)}  # all were taken in, or none
             states |= {entry.state for entry in left}
-            _check(place, left)
+            _check(place, outbox, left)
             # Whoever comes next submits the same, decides what is not decided, and performs.
             for entry in outbox.submit(PROPOSALS, task="t"):
                 if entry.state == "proposed":
@@ -84,7 +95,7 @@ def test_killed_at_any_step_from_the_proposal_to_the_end(folder: Path) -> None:
             ended = outbox.entries()
             assert len(ended) == len(PROPOSALS)
             assert {entry.state for entry in ended} <= {"done", "failed", "refused", "unknown"}
-            _check(place, ended)
+            _check(place, outbox, ended)
         opened(place).close()
         assert [path.name for path in place.glob("outbox.db-*")] == []
     assert states == {"proposed", "approved", "refused", "done", "failed", "unknown"}
@@ -102,5 +113,5 @@ def test_killed_at_any_step_of_what_is_performed_again(folder: Path) -> None:
             outbox.perform()
             assert outbox.get(charge.id).state == "done"
             # It is asked for twice or thrice, always with the same key.
-            _check(place, [refund, other, outbox.get(charge.id), send], at_most=3)
+            _check(place, outbox, [refund, other, outbox.get(charge.id), send], at_most=3)
             assert left

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Annotated, Literal
 
 import pytest
-from annotated_types import Ge, Gt, Interval, Le, Lt, MaxLen, MinLen, MultipleOf, Predicate, Timezone
+from annotated_types import Ge, Gt, Interval, Le, Len, Lt, MaxLen, MinLen, MultipleOf, Predicate, Timezone
 from desk import Clock, Open, Till, approved, proposal, refund_of
 from pydantic import Field, StringConstraints
 
@@ -137,6 +137,10 @@ def test_the_conditions_of_a_rule_cannot_be_changed_behind_it() -> None:
     where.clear()
     assert not rule.speaks("pay", {"amount": 51})
     assert str(rule) == "Allow('pay', where={'amount': Le(le=50)})"
+    bounds = {"amount": Interval(gt=0, le=50), "text": StringConstraints(max_length=9), "lines": Len(1)}
+    assert str(Allow("pay", where=bounds)) == (
+        "Allow('pay', where={'amount': Interval(gt=0, le=50), 'text': StringConstraints(max_length=9), 'lines': Len(min_length=1)})"
+    )
 
 
 @pytest.mark.parametrize("wanted", [Timezone("UTC"), object(), lambda value: True, [Le(5)], [1, 2]], ids=named)
