@@ -11,12 +11,14 @@ The first rule that speaks decides. Where none speaks, the callback is asked, an
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from inspect import isroutine
 from types import MappingProxyType
 from typing import Annotated, Any, Protocol, cast
@@ -34,7 +36,10 @@ _MEASURES = (Ge, Gt, Interval, Le, Len, Lt, MaxLen, MinLen, MultipleOf, Predicat
 _PLAIN = (type(None), bool, int, float, str, bytes, Decimal, Fraction, date, datetime, time, timedelta, UUID)
 """Types of values that an argument may have to be equal to."""
 
-Condition = Callable[[object], bool]
+log = logging.getLogger("codeact")
+
+Condition = Callable[[object], bool | None]
+"""Whether it is met; None where nobody can say, because a predicate of the host's has failed."""
 
 
 class Tally(Protocol):
@@ -97,8 +102,8 @@ class _About:
         told += [f"{name}={value!r}" for name, value in bounds.items()]
         return f"{type(self).__name__}({', '.join(told)})"
 
-    def speaks(self, name: str, arguments: Mapping[str, object]) -> bool:
-        """Whether this rule is about such a call."""
+    def speaks(self, name: str, arguments: Mapping[str, object]) -> bool | None:
+        """Whether this rule is about such a call; None where a predicate has failed."""
         return name == self.name and _met(self._conditions, arguments)
 
 
@@ -208,7 +213,10 @@ def first(
         has_room: whether a rule may approve one more.
     """
     for rule in rules:
-        if rule.speaks(name, arguments) and (isinstance(rule, Refuse) or has_room(rule)):
+        speaks = rule.speaks(name, arguments)
+        if speaks is None and isinstance(rule, Refuse):
+            return None  # what it might have refused no later rule may approve
+        if speaks and (isinstance(rule, Refuse) or has_room(rule)):
             return rule
     return None
 
@@ -222,10 +230,12 @@ def _conditions(rule: _About) -> Mapping[str, Condition]:
 
 
 def _condition(wanted: object) -> Condition:
+    if isinstance(wanted, Predicate):
+        return partial(_asked, wanted.func)
     if isinstance(wanted, _MEASURES):
         measure: TypeAdapter[Any] = TypeAdapter(Annotated[Any, wanted])
         # To Python, True is a number: a bound would hold for it.
-        return lambda value: (type(value) is not bool or isinstance(wanted, Predicate)) and _holds(measure, value)
+        return lambda value: type(value) is not bool and _holds(measure, value)
     if type(wanted) in _PLAIN:
         return lambda value: type(value) is type(wanted) and value == wanted
     if isroutine(wanted):
@@ -233,6 +243,14 @@ def _condition(wanted: object) -> Condition:
         raise PydanticUserError(msg, code=None)
     kind: TypeAdapter[Any] = TypeAdapter(cast("Any", wanted))
     return lambda value: _holds(kind, value)
+
+
+def _asked(predicate: Callable[[Any], object], value: object) -> bool | None:
+    try:
+        return bool(predicate(value))
+    except Exception:
+        log.exception("a predicate of a rule has failed")
+        return None
 
 
 def _holds(adapter: TypeAdapter[Any], value: object) -> bool:
@@ -252,8 +270,14 @@ def _written(wanted: object) -> str:
     return f"{type(wanted).__name__}({', '.join(f'{name}={value!r}' for name, value in told.items() if value is not None)})"
 
 
-def _met(conditions: Mapping[str, Condition], arguments: Mapping[str, object]) -> bool:
-    return all(name in arguments and condition(arguments[name]) for name, condition in conditions.items())
+def _met(conditions: Mapping[str, Condition], arguments: Mapping[str, object]) -> bool | None:
+    told: bool | None = True
+    for name, condition in conditions.items():
+        met = name in arguments and condition(arguments[name])
+        if met is False:
+            return False
+        told = None if met is None else told
+    return told
 
 
 def _check_count(what: str, count: object) -> None:

@@ -124,6 +124,20 @@ def test_a_rule_about_nothing_is_an_error_where_it_is_written(rule: type[Allow])
         rule("pay", where=5)  # type: ignore[arg-type]  # as above
 
 
+def test_what_a_refusal_cannot_tell_no_later_rule_approves(make: Open) -> None:
+    def blocked(_: object) -> bool:
+        msg = "the list is away"
+        raise ConnectionError(msg)
+
+    refuse = Refuse("refund", where={"charge_id": Predicate(blocked), "amount": Gt(10)})
+    outbox = make(rules=[refuse, Allow("refund")])
+    small, large = outbox.submit([refund_of(Decimal(1)), refund_of(Decimal(20))], task="t1")
+    assert (small.state, large.state) == ("approved", "proposed")
+    unable = Allow("refund", where={"charge_id": Predicate(blocked)})
+    (entry,) = make(rules=[unable, Allow("refund")]).submit([refund_of(Decimal(2))], task="t1")
+    assert (entry.state, entry.reason) == ("approved", "Allow('refund')")
+
+
 def test_every_condition_must_be_met() -> None:
     rule = Allow("pay", where={"amount": Le(50), "currency": "EUR"})
     assert rule.speaks("pay", {"amount": 1, "currency": "EUR"})
