@@ -17,7 +17,7 @@ from uuid import UUID, uuid5
 
 from codeact.audit import Audit, Unrecorded
 from codeact.outbox import records
-from codeact.outbox.entries import APPROVE, EXPIRE, LOSE, REFUSE, START, Entry, Move, OutboxError, impossible
+from codeact.outbox.entries import APPROVE, EXPIRE, LEAVE, LOSE, REFUSE, START, Entry, Move, OutboxError, impossible
 from codeact.outbox.performers import Performers
 from codeact.outbox.performing import Ended
 from codeact.outbox.rules import Allow, Rule, first
@@ -113,6 +113,10 @@ class Ledger:
             raise impossible(entry, move)
         records.emit(self.audit, moved)
         return moved
+
+    def leave(self, entry: Entry, reason: str | None) -> None:
+        """Leave an entry that nobody else changes to a person. It is no event: it stays proposed, as the audit has it."""
+        self.store.move(entry, LEAVE, self.clock(), reason=reason)
 
     def look(self) -> None:
         """Find out which approvals have lapsed, and which performers have died."""

@@ -19,7 +19,6 @@ from codeact.databases import NoPlace, place
 from codeact.outbox.callbacks import Approver, ask, ask_async
 from codeact.outbox.entries import (
     APPROVE,
-    LEAVE,
     REFUSE,
     SETTLE_AGAIN,
     SETTLE_DONE,
@@ -359,7 +358,7 @@ class Outbox:
             if not self._ledger.untouched(now.id):  # somebody was faster
                 return
             if verdict.approved is None:
-                self._ledger.move(now, LEAVE, reason=verdict.reason)
+                self._ledger.leave(now, verdict.reason)
             else:
                 told = {"decided": self._ledger.clock(), "by": "callback", "reason": verdict.reason}
                 self._ledger.move(now, APPROVE if verdict.approved else REFUSE, **told)
