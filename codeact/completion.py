@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 
+from codeact.errand import Errand
 from codeact.execution import Ended, Execution
-from codeact.grant import Errand, Grant, Place
+from codeact.grant import Grant, Place
 from codeact.portal import Portal, own_loop
 
 

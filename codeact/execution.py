@@ -19,9 +19,10 @@ from codeact.audit import Trail, Unrecorded, events, trail
 from codeact.calls import Door
 from codeact.engines import Doors, Engine, Fault, Instance, Outcome, Program
 from codeact.entropy import fresh
+from codeact.errand import Errand, Past
 from codeact.errors import build
 from codeact.files import File, compared, leaving
-from codeact.grant import Deadline, Errand, Grant, Past, Place
+from codeact.grant import Deadline, Grant, Place
 from codeact.notes import note_of, withheld
 from codeact.offer import Offer
 from codeact.output import Output

@@ -13,6 +13,7 @@ from codeact.actions import Actions
 from codeact.audit import SILENT, Audit, Trail
 from codeact.engines import Engine, Face, Instance
 from codeact.engines.code_cache import CodeCache
+from codeact.errand import Errand, Past, checked_task, checked_tenant
 from codeact.files import checked, checked_together
 from codeact.limits import Limits
 from codeact.source import Reading
@@ -75,53 +76,6 @@ class Grant:
         return Errand(str.__str__(source), found, checked_tenant(tenant), checked_task(task))
 
 
-def checked_task(task: object) -> str | None:
-    """What a run is for; None where the host does not say.
-
-    Raises:
-        TypeError: it is no string.
-        ValueError: it is empty, or no text that can be kept.
-    """
-    if task is None:
-        return None
-    if not isinstance(task, str):
-        msg = f"task={task!r:.200}: expected a str, such as the number of a ticket"
-        raise TypeError(msg)
-    if not task or task.encode("utf-8", "replace") != task.encode("utf-8", "surrogatepass"):
-        msg = f"task={task!r:.200}: expected a text that is not empty and has no lone surrogates"
-        raise ValueError(msg)
-    return task
-
-
-def checked_tenant(tenant: object) -> str | None:
-    """Whose a run or a session is; None where nobody was named.
-
-    Raises:
-        TypeError: it is no string.
-    """
-    if tenant is None or isinstance(tenant, str):
-        return tenant
-    msg = f"tenant={tenant!r:.200}: expected a str"
-    raise TypeError(msg)
-
-
-@dataclass(frozen=True, slots=True)
-class Errand:
-    """What is to be run.
-
-    Attributes:
-        source: the program's text.
-        files: what it finds in its workspace: contents by path.
-        tenant: whose it is, where it is not a session's.
-        task: what it is for, as the host calls it.
-    """
-
-    source: str
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    tenant: str | None = None
-    task: str | None = None
-
-
 class Deadline:
     """When a run must be over: at its own end or, where that is sooner, at its session's.
 
@@ -177,19 +131,6 @@ class Deadline:
         finally:
             self._set(own + time.monotonic() - began)
             self.waits = False
-
-
-@dataclass(frozen=True, slots=True)
-class Past:
-    """What made a session's world what it is.
-
-    Attributes:
-        runs: ids of runs, in order; empty strings for those that are not on record.
-        whole: whether these are all; otherwise the record of the first one says what was before it.
-    """
-
-    runs: tuple[str, ...] = ()
-    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from codeact.actions import Actions
 from codeact.audit import SILENT
 from codeact.completion import complete, complete_async, refuse_in_a_loop
 from codeact.engines import Engine
+from codeact.errand import Errand
 from codeact.excerpts import excerpt
 from codeact.execution import Ended
-from codeact.grant import Errand, Grant, Place
+from codeact.grant import Grant, Place
 from codeact.journal import NoHistory, RunRecord
 from codeact.journal.recording import is_ready, versions_of
 from codeact.lifecycle import Life

@@ -12,9 +12,10 @@ from typing import Self
 
 from codeact.audit import Trail, events
 from codeact.completion import complete, complete_async, refuse_in_a_loop
+from codeact.errand import Errand, Past, checked_task, checked_tenant
 from codeact.execution import Ended
 from codeact.files import Content
-from codeact.grant import Errand, Grant, Past, Place, checked_task, checked_tenant
+from codeact.grant import Grant, Place
 from codeact.lifecycle import Life, Reason, worlds
 from codeact.notes import listed
 from codeact.result import Error, Result, Usage

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from codeact.errand import Errand, Past
 from codeact.execution import Ended
 from codeact.files import digest_of
-from codeact.grant import Errand, Grant, Past, Place
+from codeact.grant import Grant, Place
 from codeact.lifecycle import Life
 from codeact.source import Reading
 from codeact.tape import Player, Recorder, Tape

@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from codeact.engines import Engine, Face
+from codeact.errand import checked_task
 from codeact.files import digest_of
-from codeact.grant import checked_task
 from codeact.journal.conversation import Conversation, ConversationTaken
 from codeact.journal.notation import Beginning, Setting, calls_of, read, result_read, tape_read
 from codeact.journal.recording import Recording, setting_of

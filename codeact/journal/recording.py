@@ -21,7 +21,7 @@ from codeact.tape import Tape
 from codeact.values import Uncrossable
 
 if TYPE_CHECKING:
-    from codeact.grant import Errand, Past
+    from codeact.errand import Errand, Past
     from codeact.journal import Journal
 
 _BEGIN = (
