@@ -113,7 +113,8 @@ class Agent:
             ValueError: the task or its id is empty, the journal has another task of that id, or the files do not fit; see
                 `Sandbox.run`.
             JournalError, OutboxError: the journal or the outbox cannot be read or written, or what the journal has of the
-                task is none of an agent's; a `ConversationTaken` where somebody else works on the task.
+                task is none of an agent's; a `codeact.journal.ConversationTaken` where somebody else works on the task, before
+                the model is asked.
             Unrecorded: an audit did not take that the task's session is opened, or that a proposal is in the outbox.
             RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
         """
@@ -191,6 +192,10 @@ class Agent:
             await asyncio.gather(working, return_exceptions=True)
 
     async def _work(self, given: _Given, emit: Callable[[Event], None]) -> AgentResult:
+        with given.memory.working():
+            return await self._work_alone(given, emit)
+
+    async def _work_alone(self, given: _Given, emit: Callable[[Event], None]) -> AgentResult:
         with given.session as session:
             desk = Desk(
                 model=self._model,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 from codeact.agent.budget import End
 from codeact.messages import Asked, Observed, Reply, Said
 from codeact.result import Result
@@ -16,6 +18,10 @@ class Memory:
     def history(self) -> tuple[PastRun, ...]:
         """The programs that made the task's world what it was."""
         return ()
+
+    def working(self) -> AbstractContextManager[None]:
+        """Be the one who works on the task, until the end of the block."""
+        return nullcontext()
 
     def reply(self) -> Reply | None:
         """What the model replied at this place of the conversation; None where it is to be asked."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import TypeVar
 
@@ -102,6 +103,15 @@ class Minutes(Memory):
             for record in map(self._run, self._runs)
             if record.result is not None
         )
+
+    def working(self) -> AbstractContextManager[None]:
+        """Be the one who works on the task, until the end of the block.
+
+        Raises:
+            ConversationTaken: somebody else does.
+            JournalError: it cannot be found out.
+        """
+        return self._conversation.working()
 
     def reply(self) -> Reply | None:
         """What the model replied at this place of the conversation; None where it is to be asked."""

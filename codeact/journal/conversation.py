@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from codeact.journal.notation import compressed, opened
 from codeact.journal.records import ConversationEntry
 from codeact.journal.shapes import made
 from codeact.journal.store import JournalError, Store
+from codeact.locks import Taken
 
 
 class ConversationTaken(JournalError):
-    """Somebody else has written to a conversation meanwhile: two work at one task."""
+    """Somebody else works on the task, or has written to its conversation meanwhile."""
 
 
 class Conversation:
@@ -45,6 +49,31 @@ class Conversation:
         self._last = found[-1].seq if found else 0
         return found
 
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Be the one who works on the task, until the end of the block: a second one is told at once, in any process.
+
+        A process that dies, in whatever way, works on nothing any more.
+
+        Raises:
+            ConversationTaken: somebody else works on it, or has written to it since the entries were read.
+            JournalError: it cannot be found out.
+        """
+        name = hashlib.sha256(self.task.encode()).hexdigest()[:32]
+        with ExitStack() as until:
+            try:
+                until.enter_context(self._store.workers.hold(name))
+            except Taken:
+                msg = f"task {self.task!r}: somebody else works on it; when that has ended, run it again under the same id"
+                raise ConversationTaken(msg) from None
+            except OSError as error:
+                msg = f"task {self.task!r}: whether somebody else works on it cannot be found out: {error}"
+                raise JournalError(msg) from error
+            if self._read() != self._last:
+                msg = f"task {self.task!r}: somebody else has worked on it meanwhile; run it again under the same id"
+                raise ConversationTaken(msg)
+            yield
+
     def append(self, kind: str, data: object) -> ConversationEntry:
         """Write one entry. It is kept whole or not at all.
 
@@ -72,7 +101,8 @@ class Conversation:
             if last != self._last:
                 msg = (
                     f"task {self.task!r}: its conversation has {last} entries, and {self._last} were expected: somebody"
-                    " else works at it. End one of the two, or read the entries again and go on after them"
+                    " else works at it. End one of the two; an agent then runs the task again under the same id, and anyone else reads"
+                    " the entries again and goes on after them"
                 )
                 raise ConversationTaken(msg)
             connection.execute("INSERT INTO journal_entries VALUES (?, ?, ?, ?, ?)", row)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from codeact.databases import connected, is_there, place, transaction
+from codeact.locks import FileLocks, Locks, ThreadLocks
 
 MEMORY = ":memory:"
 """In place of a path: kept in this process, and gone with it."""
@@ -47,7 +48,13 @@ class JournalError(RuntimeError):
 
 
 class Store:
-    """One connection to the file, for all threads; one is opened when it is needed, in a forked child too."""
+    """One connection to the file, for all threads; one is opened when it is needed, in a forked child too.
+
+    Attributes:
+        path: of the file, as it was given.
+        lock: of the connection.
+        workers: locks of those who work on tasks.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Open the file or make it, which only its owner may then read.
@@ -70,6 +77,7 @@ class Store:
         except OSError as error:
             msg = f"the journal {self.path!r} cannot be opened: {error}"
             raise JournalError(msg) from error
+        self.workers: Locks = ThreadLocks() if self._place is None else FileLocks(self._place, "task")
         with self._here():
             pass
         _stores.add(self)

@@ -16,6 +16,7 @@ from typing import Any, Literal, Self
 from codeact.actions import Action, Actions
 from codeact.audit import Audit
 from codeact.databases import NoPlace, place
+from codeact.locks import FileLocks, ThreadLocks
 from codeact.outbox.callbacks import Approver, ask, ask_async
 from codeact.outbox.entries import (
     APPROVE,
@@ -31,7 +32,7 @@ from codeact.outbox.entries import (
     Verdict,
 )
 from codeact.outbox.ledger import Ledger
-from codeact.outbox.performers import Locks, Performers, Threads
+from codeact.outbox.performers import Performers
 from codeact.outbox.performing import Held, call_of, perform, perform_async
 from codeact.outbox.rules import Rule, checked
 from codeact.outbox.store import Store
@@ -100,7 +101,7 @@ class Outbox:
             file = None if path == ":memory:" else place(path)
         except NoPlace as error:
             raise OutboxError(*error.args) from error
-        performers: Performers = Threads() if file is None else Locks(file)
+        performers = Performers(ThreadLocks() if file is None else FileLocks(file, "performer"))
         self._ledger = Ledger(Store(file), performers, audit, clock)
         performers.sweep()
 

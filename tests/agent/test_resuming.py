@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from codeact import Agent, Budget, Journal, Limits, Sandbox
 from codeact.agent import Finished, Ran, Running
-from codeact.journal import JournalError
+from codeact.journal import ConversationTaken, JournalError
 from codeact.messages import Asked, ModelError, Reply
 from codeact.testing.models import Program, ScriptedModel
 from tests.agent.conftest import get_charges
@@ -44,6 +45,7 @@ def test_it_is_killed_at_every_step_and_comes_to_the_same_end(engine: str, tmp_p
     undisturbed = work(places[-1], engine, lambda: None)
     assert undisturbed.stop == "answered"
     assert len(places) > 20
+    assert any(list(place.glob("journal.sqlite-task-*")) for place in places)
     for place in places:
         with Journal(place / "journal.sqlite") as journal:
             kinds = Counter(entry.kind for entry in journal.conversation(ID).entries())
@@ -60,6 +62,7 @@ def test_it_is_killed_at_every_step_and_comes_to_the_same_end(engine: str, tmp_p
             work(place, engine, lambda: None)
             outbox.perform()
         assert noted(place, "refunds") == ["ch_3 1200"], place.name
+        assert not list(place.glob("journal.sqlite-task-*")), place.name
 
 
 def test_it_goes_on_after_the_model_was_gone(room, journal) -> None:
@@ -169,18 +172,61 @@ def test_runs_are_for_the_task(room, journal) -> None:
     assert [run.id for run in journal.runs(task="T-1")] == [result.results[0].run]
 
 
-def test_two_that_work_on_one_task_are_told(room, journal) -> None:
-    async def both() -> list[object]:
-        meeting = asyncio.Barrier(2)
+@pytest.fixture(params=["memory", "file"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str | Path:
+    return ":memory:" if request.param == "memory" else tmp_path / "runs.sqlite"
 
-        async def meet(_request) -> str:
-            await meeting.wait()
-            return "ok"
 
-        agents = [Agent(ScriptedModel([meet]), room) for _ in range(2)]
-        return await asyncio.gather(*(agent.run_async("?", id="T-1") for agent in agents), return_exceptions=True)
+def test_a_second_one_is_told_before_its_model_is_asked(place, engine, tmp_path) -> None:
+    second = ScriptedModel(["?"])
 
-    assert sorted(type(each).__name__ for each in asyncio.run(both())) == ["AgentResult", "ConversationTaken"]
+    async def meanwhile(_request) -> str:
+        with pytest.raises(
+            ConversationTaken, match="'T-1': somebody else works on it; when that has ended, run it again"
+        ):
+            await Agent(second, others).run_async("?", id="T-1")
+        return (await Agent(ScriptedModel(["also"]), others).run_async("?", id="T-2")).answer
+
+    with Journal(place) as journal, Journal(place) as opened:
+        another = journal if place == ":memory:" else opened
+        room, others = (Sandbox(engine=engine, journal=each) for each in (journal, another))
+        first = Agent(ScriptedModel([meanwhile, "never"]), room)
+        assert first.run("?", id="T-1").answer == "also"
+        assert second.requests == []
+        assert Agent(second, others).run("?", id="T-1").answer == "also"
+    assert not list(tmp_path.glob("*-task-*"))
+
+
+def test_who_has_read_before_another_worked_is_told(room, journal) -> None:
+    agent = Agent(ScriptedModel([DOWN, "ok"]), room)
+    late = agent.stream("?", id="T-1")
+    agent.run("?", id="T-1")
+
+    async def first() -> object:
+        async with aclosing(late):
+            return await anext(late)
+
+    with pytest.raises(ConversationTaken, match="somebody else has worked on it meanwhile; run it again"):
+        asyncio.run(first())
+    assert agent.run("?", id="T-1").answer == "ok"
+
+
+def test_a_task_that_is_cancelled_is_nobodys(room, journal) -> None:
+    async def cancelled() -> None:
+        began = asyncio.Event()
+
+        async def hang(_request) -> str:
+            began.set()
+            await asyncio.Event().wait()
+            return ""
+
+        working = asyncio.create_task(Agent(ScriptedModel([hang]), room).run_async("?", id="T-1"))
+        await began.wait()
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+
+    asyncio.run(cancelled())
+    assert Agent(ScriptedModel(["ok"]), room).run("?", id="T-1").answer == "ok"
 
 
 def test_a_record_that_is_not_an_agents_is_refused(room, journal) -> None:
