@@ -95,7 +95,11 @@ class Action(Consequence, Generic[P, R]):
             msg = f"{self.name}(): {explain(self.signature_line, self.signature, error, args, kwargs)}"
             raise BadArguments(msg) from None
         plain = self._plain(bound_args, bound_kwargs, depth=depth, size=size)
-        self.call_of(plain, "")
+        try:
+            self.call_of(plain, "")
+        except BadArguments as error:
+            msg = f"{self.name}() cannot be proposed, which is for its host to mend: its validation does not take back what it has made: {error}"
+            raise BadArguments(msg) from None
         return plain
 
     def call_of(self, arguments: Mapping[str, object], key: str) -> functools.partial[R]:
@@ -118,8 +122,7 @@ class Action(Consequence, Generic[P, R]):
             raise BadArguments(msg) from None
         given = self._plain(args, kwargs, depth=DEEPEST, size=sys.maxsize)
         for name, value in arguments.items():
-            same = digest_of(name, {name: value}) == digest_of(name, {name: given[name]})
-            if not same and value != given[name]:
+            if not _alike(value, given[name]):
                 msg = f"{self.name}(): validation makes {excerpt(given[name])} of {name}={excerpt(value)}: it must leave as it is what it has made"
                 raise BadArguments(msg)
         function: Callable[..., R] = self.function
@@ -228,6 +231,15 @@ def _bare(value: object) -> object:
             return tuple(_bare(item) for item in value)
         case _:
             return value
+
+
+def _alike(one: object, other: object) -> bool:
+    try:
+        if one == other:
+            return True
+    except ArithmeticError:  # a signalling NaN
+        pass
+    return digest_of("", {"": one}) == digest_of("", {"": other})  # NaN is as good as NaN
 
 
 class Actions(Mapping[str, "Action[..., Any]"]):

@@ -291,8 +291,17 @@ def test_a_parameter_that_validation_would_not_take_back_cannot_be_proposed() ->
     def take(what: Aliased) -> None:
         """Take it."""
 
-    with pytest.raises(BadArguments, match="take"):
+    with pytest.raises(BadArguments, match=r"take\(\) cannot be proposed, which is for its host to mend"):
         take.arguments(({"uno": 1},), {}, depth=16, size=10_000)
+
+
+@pytest.mark.parametrize("number", ["NaN", "sNaN", "-0"])
+def test_what_equals_nothing_can_be_proposed_where_it_is_taken(number: str) -> None:
+    @action
+    def note(amount: Annotated[Decimal, Field(allow_inf_nan=True)]) -> None:
+        """Write it down."""
+
+    assert str(note.arguments((number,), {}, depth=16, size=10_000)["amount"]) == number
 
 
 def test_a_parameter_whose_validation_goes_on_changing_it_cannot_be_proposed() -> None:
