@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codeact.messages import Asked, Ending, Reply, Request, Tokens
 from codeact.models.conversation import Call, HostTurn, Ids, ModelTurn, turns
 from codeact.models.programs import DESCRIPTION, RUN_PYTHON, SCHEMA, asked
-from codeact.models.provider import MalformedError, ProviderModel, connector, count, ended, load, member
+from codeact.models.provider import MalformedError, ProviderModel, connector, count, ended, load, member, refuse_keyless
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -70,6 +70,7 @@ class AnthropicModel(ProviderModel):
         Raises:
             ModuleNotFoundError: the extra is not installed.
             TypeError: the client is not async.
+            ValueError: there is no credential, or `timeout` is not above zero.
         """
         sdk = load("anthropic")
         connect = None
@@ -77,6 +78,9 @@ class AnthropicModel(ProviderModel):
             connect = connector(sdk, timeout)
             key = api_key if api_key or not base_url else "none"
             client = sdk.AsyncAnthropic(base_url=base_url, api_key=key, http_client=connect())
+            headers = {name.lower() for name in client.default_headers}
+            if not headers & {"x-api-key", "authorization"} and getattr(client, "credentials", None) is None:
+                refuse_keyless("ANTHROPIC_API_KEY")
         super().__init__(name, sdk=sdk, client=client, connect=connect, stream=stream, timeout=timeout, options=options)
         self._max_tokens = max_tokens
         self._tool: dict[str, Any] = {"name": RUN_PYTHON, "description": DESCRIPTION, "input_schema": SCHEMA}

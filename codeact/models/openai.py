@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codeact.messages import Asked, Ending, Reply, Request, Tokens
 from codeact.models.conversation import NOTHING, Call, HostTurn, Ids, ModelTurn, clean, turns
 from codeact.models.programs import DESCRIPTION, RUN_PYTHON, SCHEMA, asked
-from codeact.models.provider import MalformedError, ProviderModel, connector, count, ended, load, member
+from codeact.models.provider import MalformedError, ProviderModel, connector, count, ended, load, member, refuse_keyless
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -69,13 +69,17 @@ class OpenAIModel(ProviderModel):
         Raises:
             ModuleNotFoundError: the extra is not installed.
             TypeError: the client is not async.
+            ValueError: there is no credential, or `timeout` is not above zero.
         """
         sdk = load("openai")
         connect = None
         if client is None:
             connect = connector(sdk, timeout)
             key = api_key if api_key or not base_url else "none"
-            client = sdk.AsyncOpenAI(base_url=base_url, api_key=key, http_client=connect())
+            try:
+                client = sdk.AsyncOpenAI(base_url=base_url, api_key=key, http_client=connect())
+            except sdk.OpenAIError:
+                refuse_keyless("OPENAI_API_KEY")
         super().__init__(name, sdk=sdk, client=client, connect=connect, stream=stream, timeout=timeout, options=options)
         self._tools = tools
         function = {"name": RUN_PYTHON, "description": DESCRIPTION, "parameters": SCHEMA}

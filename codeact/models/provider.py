@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from codeact.messages import Ending, ModelError, Reply, Request
 from codeact.models import failures
@@ -39,6 +39,19 @@ def load(name: str) -> Any:
             raise
         msg = f"this model needs the package {name}: pip install 'codeact[{name}]'"
         raise ModuleNotFoundError(msg, name=name) from None
+
+
+def refuse_keyless(variable: str) -> NoReturn:
+    """Say that there is no credential, before the first request would fail for it.
+
+    Args:
+        variable: of the environment, in which the provider's client looks for one.
+
+    Raises:
+        ValueError: always.
+    """
+    msg = f"no credential was found: set {variable}, or give api_key=, client= or base_url="
+    raise ValueError(msg)
 
 
 def connector(sdk: Any, timeout: float) -> Callable[[], Any]:

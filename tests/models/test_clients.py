@@ -148,17 +148,28 @@ def test_a_credential_of_the_environment_is_found(server, talk, monkeypatch) -> 
         assert KEY in str(server.seen[-1].headers)
 
 
-def test_without_a_credential_nothing_is_sent(speech, server, talk, monkeypatch, tmp_path) -> None:
+def test_without_a_credential_there_is_no_model(speech, server, monkeypatch, tmp_path) -> None:
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
     wire = speech(True)
-    with pytest.raises(Exception, match=r"(?i)api.?key") as caught:  # the clients' own words for it
-        talk(wire.model(server, api_key=None, base_url=None))
-    assert not getattr(caught.value, "passing", False)
-    assert server.seen == []
+    told = r"no credential was found: set \w+_API_KEY, or give api_key=, client= or base_url="
+    with pytest.raises(ValueError, match=told):
+        wire.model(server, api_key=None, base_url=None)
+
+
+def test_a_credential_in_a_header_is_one(server, talk, monkeypatch, tmp_path) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"X-Api-Key: {KEY}")
+    server.say(Answer((b"{}",), 400))
+    with pytest.raises(ModelError):
+        talk(AnthropicModel("m"))
+    assert KEY in str(server.seen[-1].headers)
 
 
 @pytest.mark.parametrize("name", ["anthropic", "openai"])
