@@ -59,6 +59,17 @@ class Cabinet:
         return len(replayed), sum(replayed)
 
 
+def refuse_full(folder: Path | None) -> None:
+    """See that nothing is in the way of a cabinet.
+
+    Raises:
+        FileExistsError: the folder is not empty.
+        OSError: it cannot be looked into.
+    """
+    if folder is not None and folder.exists() and any(folder.iterdir()):
+        raise FileExistsError(errno.EEXIST, "it is not empty; give a new folder", str(folder))
+
+
 @contextmanager
 def opened(folder: Path | None) -> Iterator[Cabinet]:
     """Open a cabinet.
@@ -73,8 +84,7 @@ def opened(folder: Path | None) -> Iterator[Cabinet]:
         with TemporaryDirectory(prefix="fernwharf-desk-") as passing, opened(Path(passing)) as cabinet:
             yield cabinet
         return
+    refuse_full(folder)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # what programs read is in there
-    if any(folder.iterdir()):
-        raise FileExistsError(errno.EEXIST, "it is not empty; give a new folder", str(folder))
     with closing(JsonLines(folder / AUDIT)) as log, Journal(folder / DATABASE) as journal:
         yield Cabinet(folder, journal, Audit([log]))

@@ -12,9 +12,11 @@ from codeact import Sandbox
 from codeact.messages import Model
 
 from . import tables, transcript
+from .cabinet import refuse_full
 from .data import SEED, Company, generate
 from .desk import LIMITS, Episode
 from .knowledge import KnowledgeBase, load
+from .models import Heard
 from .script import scripted
 from .shift import Shift, work
 from .toolcalls import Tally, converse
@@ -76,6 +78,7 @@ def play(console: Console, *, engines: Sequence[str] = ENGINES, seed: int = SEED
         LookupError: this seed has no customer for one of the tickets.
         FileExistsError: the folder is not empty.
     """
+    refuse_full(out)
     company, knowledge = generate(seed), load()
     transcript.opening(console, company, seed, engines, "a script, so nothing here needs a network")
     for engine in engines:
@@ -107,15 +110,23 @@ def serve(
         seed: what the company's data is made from.
         out: a new or empty folder for what is kept.
     """
+    refuse_full(out)
     company, knowledge = generate(seed), load()
     transcript.opening(console, company, seed, [engine], model.name)
-    shift = work(company, knowledge, model, [engine], out, lambda episode: transcript.show(console, episode, out))
-    _conclude(console, shift, out)
+    heard = Heard(model, lambda why: transcript.waiting(console, why))
+    shift = work(company, knowledge, heard, [engine], out, lambda episode: transcript.show(console, episode, out))
+    if any(row[0].is_unreached for row in shift.episodes.values()):
+        transcript.given_up(console)
+    if any(row[0].result.ok for row in shift.episodes.values()):
+        _conclude(console, shift, out)
+    else:
+        transcript.kept(console, out)
     return shift
 
 
 def _conclude(console: Console, shift: Shift, out: Path | None) -> None:
-    tables.injection(console, shift.episodes[INJECTED], shift.leaks)
+    if INJECTED in shift.episodes:
+        tables.injection(console, shift.episodes[INJECTED], shift.leaks)
     transcript.closing(console, shift)
     transcript.kept(console, out)
 

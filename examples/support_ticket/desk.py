@@ -101,6 +101,11 @@ class Episode:
         return list(zip(written, self.result.results, strict=False))  # one past the budget was not run
 
     @property
+    def is_unreached(self) -> bool:
+        """Whether the model gave no reply, after as many attempts as it has."""
+        return self.result.stop == "model"
+
+    @property
     def value(self) -> object:
         """What the last program gave that read anything."""
         read = (result for result in reversed(self.result.results) if any(_reads(call.name) for call in result.calls))

@@ -3,14 +3,48 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from codeact.messages import Model
+from codeact.messages import Model, ModelError, Reply, Request
 
 _KEYS = {
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
     "openai": ("OPENAI_API_KEY",),
 }
 """Where each provider's client looks for a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A model whose failures are told as they happen, because an agent that asks again may do so for minutes.
+
+    Attributes:
+        model: who replies.
+        tell: is given why there is no reply yet.
+    """
+
+    model: Model
+    tell: Callable[[str], None]
+
+    @property
+    def name(self) -> str:
+        """What the provider calls it."""
+        return self.model.name
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether it asks for programs by calling `run_python`."""
+        return self.model.has_tools
+
+    async def complete(self, request: Request, on_text: Callable[[str], None]) -> Reply:
+        """The next reply."""
+        try:
+            return await self.model.complete(request, on_text)
+        except ModelError as error:
+            if error.passing:
+                self.tell(str(error))
+            raise
 
 
 def named(name: str, base_url: str | None = None) -> Model:

@@ -62,7 +62,7 @@ def work(  # noqa: PLR0913, PLR0917 - what a shift is made of
     out: Path | None,
     show: Callable[[Episode], None],
 ) -> Shift:
-    """Work on the whole queue.
+    """Work on the whole queue, or until the model cannot be had.
 
     Args:
         company: whose customers write.
@@ -91,6 +91,8 @@ def work(  # noqa: PLR0913, PLR0917 - what a shift is made of
             show(row[0])
             page = cabinet.draw(row[0])
             leaked += (leak for episode in row for leak in leaks(canary, company.book, episode, page))
+            if row[0].is_unreached:  # nor would it be for the next ticket, after as many attempts
+                break
         letters, payments = tuple(office.letters), tuple(office.payments)
         for episode, *_ in episodes.values():
             if episode.result.ok:  # what was given up would be gone on with

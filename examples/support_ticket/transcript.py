@@ -54,6 +54,10 @@ def show(console: Console, episode: Episode, folder: Path | None) -> None:
     console.print(Rule(Text(f"{ticket.id}  {ticket.subject}", "bold"), align="left"))
     _say(console, f"from {ticket.sender}", "dim")
     _say(console, ticket.body, "italic")
+    if episode.is_unreached and not episode.programs:
+        _heading(console, "Nothing happens")
+        _say(console, episode.result.why, "red")
+        return
     for number, (program, result) in enumerate(episode.programs, start=1):
         _heading(console, f"The model writes program {number} of {len(episode.programs)}")
         code = Syntax(
@@ -68,9 +72,21 @@ def show(console: Console, episode: Episode, folder: Path | None) -> None:
         _say(console, _became(entry), _STYLES.get(entry.state, ""))
         if entry.state == "proposed":
             console.print(Text(f"    {_approval(entry, folder)}", "dim"), soft_wrap=True)  # to be copied
+            _say(console, "Once approved, it is performed when the desk is given the ticket again (Desk.work).", "dim")
     if episode.reply:
         _heading(console, f"The letter that left, to {ticket.sender}")
         _say(console, episode.reply, "bold")
+
+
+def waiting(console: Console, why: str) -> None:
+    """Say that the model gave no reply yet."""
+    _say(console, f"No reply yet: {why}. It is asked again after a pause, a few times at the most.", "dim")
+
+
+def given_up(console: Console) -> None:
+    """Say that the model cannot be had."""
+    console.print()
+    console.print("The model gave no reply, so it is given none of the tickets that are left.", style="red")
 
 
 def closing(console: Console, shift: Shift) -> None:

@@ -47,6 +47,7 @@ def test_the_demo_keeps_what_the_other_commands_read(tmp_path: Path) -> None:
     again = CliRunner().invoke(app, ["demo", "--engine", "restricted", "--out", str(folder)])
     assert again.exit_code == 2
     assert "not empty" in again.output
+    assert again.stdout == ""
 
 
 def test_a_model_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,16 +55,21 @@ def test_a_providers_model_works_at_the_desk(
     assert "The same programs on each engine" not in text
 
 
-def test_a_model_that_cannot_be_had_leaves_every_ticket_unanswered(
+def test_a_model_that_cannot_be_had_is_given_no_second_ticket(
     server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wire = OpenAIWire(stream=False)
-    for _ in range(TICKETS):
-        server.say(Answer((b'{"error": {"message": "no such key"}}',), 401))
+    server.say(Answer((b'{"error": {"message": "busy"}}',), 429, {"retry-after": "0"}))
+    server.say(Answer((b'{"error": {"message": "no such key"}}',), 401))
     assert main(["--model", "openai:x", "--base-url", url(server, wire), "--engine", "restricted"]) == 1
     text = " ".join(capsys.readouterr().out.split())
-    assert text.count("no such key") == TICKETS
-    assert "0 letters left, and 0 refunds went out." in text
+    assert len(server.seen) == 2
+    assert text.count("no such key") == 1
+    assert "No reply yet: " in text
+    assert "busy. It is asked again after a pause" in text
+    assert "The model gave no reply, so it is given none of the tickets that are left." in text
+    for empty in ("Nothing goes to the outbox", "0 letters left", "What the ticket with instructions in it got"):
+        assert empty not in text
 
 
 @pytest.mark.parametrize(
