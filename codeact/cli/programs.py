@@ -277,12 +277,16 @@ def members(places: list[str], collect: Callable[[Any], _Members], option: str) 
         refuse(f"{option}: {str(error).removeprefix(f'{option[2:]}: ')}")
 
 
+TOOLS, ACTIONS = "shop.tools:get_charges", "shop.actions:ACTIONS"
+"""Examples of what can be named."""
+
+
 def _imported(place: str, option: str) -> Any:
     from importlib import import_module  # noqa: PLC0415 - see the package's docstring
 
     module, colon, attribute = place.partition(":")
     if not (module and colon and attribute):
-        refuse(f"{option} {place}: expected MODULE:ATTR, like shop.tools:get_charges")
+        refuse(f"{option} {place}: expected MODULE:ATTR, like {ACTIONS if option == '--actions' else TOOLS}")
     try:
         with contextlib.redirect_stdout(sys.stderr):
             found: Any = import_module(module)

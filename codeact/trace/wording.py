@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codeact.outbox import Step
 
 _MINUTE = 60.0
 
@@ -23,6 +27,13 @@ def day_of(moment: float) -> str:
         return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (ValueError, OverflowError, OSError):
         return f"{moment:g}"
+
+
+def step_of(step: Step) -> str:
+    """A step of an entry: `2026-11-30 12:00:00 UTC approved by ada: it is hers`."""
+    who = "" if step.by is None else f" by {step.by}"
+    why = "".join(f": {text}" for text in (step.reason, step.error) if text is not None)
+    return f"{day_of(step.time)} {step.state}{who}{why}"
 
 
 def many(count: int, thing: str) -> str:

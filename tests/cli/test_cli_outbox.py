@@ -94,7 +94,8 @@ def test_entries_are_listed(call: Call, entries: list[Entry]) -> None:
     )
     assert "\u202e" not in done.stdout
     assert "\x1b" not in done.stdout
-    assert call("list", "--state", "done").stdout == ""
+    none = call("list", "--state", "done")
+    assert (none.exit_code, none.stdout, none.stderr) == (0, "", "codeact: there is no such entry\n")
     assert len(call("list", "--task", "T-1", "--state", "proposed").stdout.splitlines()) == 4
     assert [one["id"] for one in json.loads(call("list", "--json").stdout)] == [entry.id for entry in entries]
 
@@ -123,13 +124,66 @@ def test_a_call_is_approved_by_its_digest_and_performed(call: Call, entries: lis
     again = _approve(call, entries[0])
     assert (again.exit_code, again.stdout) == (2, "")
     assert "is done: it cannot be approved; that is final" in again.stderr
+    nothing = call("perform", "--actions", "shop_actions:ACTIONS")
+    assert (nothing.exit_code, nothing.stdout) == (0, "")
+    assert nothing.stderr.startswith("codeact: nothing is approved; ")
 
 
-def test_what_is_rejected_is_refused(call: Call, entries: list[Entry]) -> None:
-    done = call("reject", entries[0].id, "--by", "bob", "--reason", "by hand")
+@pytest.mark.parametrize("command", ["refuse", "reject"])
+def test_what_is_refused_is_so_for_good(call: Call, entries: list[Entry], command: str) -> None:
+    done = call(command, entries[0].id, "--by", "bob", "--reason", "by hand")
     assert done.exit_code == 0
     assert "state     refused\n" in done.stdout
     assert "reason    'by hand'\n" in done.stdout
+    assert re.search(r"\nhistory   .* UTC proposed\n          .* UTC refused by bob: by hand\n$", done.stdout)
+
+
+def test_all_that_has_happened_to_an_entry_is_shown(call: Call, entries: list[Entry]) -> None:
+    entry = entries[1]
+    _approve(call, entry)
+    call("perform", "--actions", "shop_actions:ACTIONS")
+    done = call("settle", entry.id, "done", "--note", "seen\n\x1b[2J", "--by", "bob")
+    assert "error     " not in done.stdout, "it is of an earlier step"
+    shown = [line.partition(" UTC ")[2] for line in done.stdout.partition("history ")[2].splitlines()]
+    assert shown == [
+        "proposed",
+        "approved by ada",
+        "started",
+        "unknown: TimeoutError: no answer",
+        "done by bob: seen\\n\\x1b[2J",
+    ]
+    history = json.loads(call("show", entry.id, "--json").stdout)["history"]
+    assert [(step["state"], step["by"], step["error"]) for step in history][1:4] == [
+        ("approved", "ada", None),
+        ("started", None, None),
+        ("unknown", None, "TimeoutError: no answer"),
+    ]
+
+
+def test_what_people_decide_and_what_is_performed_is_in_the_log(
+    call: Call, entries: list[Entry], tmp_path: Path
+) -> None:
+    log = str(tmp_path / "audit.jsonl")
+    _approve(call, entries[1], "--audit", log)
+    call("refuse", entries[0].id, "--by", "bob", "--audit", log)
+    call("perform", "--actions", "shop_actions:ACTIONS", "--audit", log)
+    call("settle", entries[1].id, "failed", "--by", "eve", "--audit", log)
+    events = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+    assert [(event["event"], event["by"]) for event in events] == [
+        ("outbox_approved", "ada"),
+        ("outbox_refused", "bob"),
+        ("outbox_started", "ada"),
+        ("outbox_unknown", "ada"),
+        ("outbox_failed", "eve"),
+    ]
+
+
+@pytest.mark.skipif(not os.access("/dev/full", os.W_OK), reason="there is no device that is always full")
+def test_what_cannot_be_logged_is_not_decided(call: Call, entries: list[Entry]) -> None:
+    done = _approve(call, entries[0], "--audit", "/dev/full")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("codeact: --audit /dev/full: ")
+    assert "state     proposed\n" in call("show", entries[0].id).stdout
 
 
 def test_what_is_unknown_is_settled(call: Call, entries: list[Entry]) -> None:
@@ -164,8 +218,10 @@ def test_what_is_unknown_is_settled(call: Call, entries: list[Entry]) -> None:
         (["settle", "outbox.db", "ID", "done", "--by", "a"], "codeact: entry "),
         (
             ["perform", "outbox.db", "--actions", "shop_actions"],
-            "codeact: --actions shop_actions: expected MODULE:ATTR",
+            "codeact: --actions shop_actions: expected MODULE:ATTR, like shop.actions:ACTIONS",
         ),
+        (["perform", "outbox.db"], "codeact: --actions: give what performs it, as MODULE:ATTR, like shop.actions:"),
+        (["refuse", "outbox.db", "ID", "--by", "a", "--audit", "."], "codeact: --audit .: Is a directory"),
         (
             ["perform", "outbox.db", "--actions", "shop_actions:no"],
             "codeact: --actions shop_actions:no: shop_actions has",
@@ -226,5 +282,5 @@ def test_a_full_disk_is_one_line(file: Path, entries: list[Entry]) -> None:
 
 def test_help_teaches(call: Call) -> None:
     done = CliRunner().invoke(app, ["outbox", "--help"])
-    assert all(name in done.stdout for name in ("list", "show", "approve", "reject", "settle", "perform"))
+    assert all(name in done.stdout for name in ("list", "show", "approve", "refuse", "reject", "settle", "perform"))
     assert "unknown   was begun, and nobody knows" in CliRunner().invoke(app, ["outbox", "list", "--help"]).stdout
