@@ -10,7 +10,7 @@ from codeact import excerpts
 from codeact.actions import Action, Actions, Proposed
 from codeact.engines import Refusal
 from codeact.limits import Limits
-from codeact.proposals import Proposal, digest_of
+from codeact.proposals import Proposal, canonical, digest_of_text
 from codeact.tools import BadArguments, Tool, Toolset
 from codeact.work import Work, told
 from wasm_runtime.guest.names import ACTIONS, unknown_action, unknown_tool
@@ -27,6 +27,7 @@ class Offer:
         self._actions = actions
         self._limits = limits
         self._proposals: dict[str, Proposal] = {}
+        self._size = 0
 
     @property
     def proposals(self) -> tuple[Proposal, ...]:
@@ -48,7 +49,7 @@ class Offer:
         try:
             if isinstance(asked, Action):
                 arguments = asked.arguments(args, kwargs, depth=self._limits.value_depth, size=self._limits.value_bytes)
-                return Work(asked.inside, partial(self._propose, asked.name, arguments, line), partial(str, name))
+                return self._proposing(asked, arguments, line)
             bound_args, bound_kwargs = asked.bind(args, kwargs)
         except BadArguments as error:
             return Refusal("TypeError", str(error))
@@ -65,11 +66,21 @@ class Offer:
             )
         return self._tools.get(name) or Refusal("AttributeError", unknown_tool(name, self._tools, self._actions))
 
-    def _propose(self, name: str, arguments: dict[str, object], line: int) -> Proposed:
-        digest = digest_of(name, arguments)
-        proposal = self._proposals.get(digest)
-        if proposal is None:
-            seq = len(self._proposals) + 1
-            proposal = Proposal(seq, name, MappingProxyType(arguments), digest, line or None)
-            self._proposals[digest] = proposal
-        return Proposed(proposal.seq)
+    def _proposing(self, action: Action[..., Any], arguments: dict[str, object], line: int) -> Work | Refusal:
+        """What puts a proposal on record; refused where all of them together would be more than a value may hold."""
+        text = canonical(action.name, arguments)
+        digest, most = digest_of_text(text), self._limits.value_bytes
+        if digest not in self._proposals and self._size + len(text) > most:
+            msg = f"{action.name}(): the proposals of this program are larger than the limit value_bytes={most:,}"
+            return Refusal("ToolError", msg)
+
+        def propose() -> Proposed:
+            proposal = self._proposals.get(digest)
+            if proposal is None:
+                seq = len(self._proposals) + 1
+                proposal = Proposal(seq, action.name, MappingProxyType(arguments), digest, line or None)
+                self._proposals[digest] = proposal
+                self._size += len(text)
+            return Proposed(proposal.seq)
+
+        return Work(action.inside, propose, lambda: f"{ACTIONS}{action.name}")

@@ -57,7 +57,17 @@ def digest_of(name: str, arguments: Mapping[str, object]) -> str:
         name: the action.
         arguments: plain values by the names of the parameters.
     """
-    return hashlib.sha256(encode([name, _canonical(dict(arguments))], DEEPEST + 2).encode()).hexdigest()
+    return digest_of_text(canonical(name, arguments))
+
+
+def canonical(name: str, arguments: Mapping[str, object]) -> str:
+    """An action's name and its arguments as one text, the same for arguments that are equal; see `digest_of`."""
+    return encode([name, _canonical(dict(arguments))], DEEPEST + 2)
+
+
+def digest_of_text(text: str) -> str:
+    """The SHA-256 of what `canonical` gave, hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _canonical(value: object) -> object:

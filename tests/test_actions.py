@@ -222,6 +222,18 @@ def test_proposals_count_as_calls(make: MakeSandbox) -> None:
     assert len(result.proposals) == 3
 
 
+def test_all_proposals_of_a_program_are_as_large_as_a_value_may_be(make: MakeSandbox) -> None:
+    sandbox = make(actions=ACTIONS, value_bytes=10_000)
+    code = "for n in range(9):\n    try:\n        actions.send_reply(f'{n % 5}' * 3000)\n    except ToolError as e:\n        print(e)"
+    result = sandbox.run(code)
+    assert result.ok
+    assert len(result.proposals) == 3
+    assert result.stdout.splitlines()[0] == (
+        "send_reply(): the proposals of this program are larger than the limit value_bytes=10,000"
+    )
+    assert [call.state for call in result.calls] == [*["ok"] * 3, *["refused"] * 2, *["ok"] * 3, "refused"]
+
+
 def test_a_program_is_checked_against_its_actions_too(engine: str) -> None:
     sandbox = Sandbox([get_charge], actions=ACTIONS, engine=engine, check=True)
     for code, expected in [
