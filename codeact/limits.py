@@ -29,7 +29,8 @@ class Limits:
         calls: tool calls in one run.
         concurrency: calls of async tools under way at the same time; more of them wait inside until others have ended.
         call_timeout: seconds one tool call may take; None leaves it what is left of `timeout`.
-        value_bytes: bytes of a value that crosses (arguments, a tool's result, the program's value), encoded.  Also of all that one program proposes.
+        value_bytes: bytes of a value that crosses (arguments, a tool's result, the program's value), encoded; and of all
+            that one program proposes.
         value_depth: levels of nesting in a value that crosses.
         workspace: bytes that the files of a world may hold together, temporary ones included. They count towards
             `memory` too, several times while they cross.
