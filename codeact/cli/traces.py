@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -17,7 +17,7 @@ from codeact.cli.terminal import printing, put, refuse, say
 
 if TYPE_CHECKING:
     from codeact.journal import Journal
-    from codeact.outbox import Entry
+    from codeact.outbox import Entry, Step
     from codeact.trace import Trace
 
 _LIST = """Examples:
@@ -142,7 +142,8 @@ def _found(path: Path, wanted: str, outbox: Path | None) -> Trace:
 
     with _opened(path) as journal:
         try:
-            return trace_of(journal, wanted, _outbox(path, outbox))
+            with _outbox(path, outbox) as (knows, history):
+                return trace_of(journal, wanted, knows, history)
         except LookupError as error:
             refuse(
                 f"RUN_OR_TASK {error.args[0] if error.args else wanted}; `codeact trace list {path}` shows what there is"
@@ -164,7 +165,10 @@ def _opened(path: Path) -> Iterator[Journal]:
         refuse(f"JOURNAL: {error}")
 
 
-def _outbox(journal: Path, given: Path | None) -> Callable[[str], Iterable[Entry]]:
+@contextmanager
+def _outbox(
+    journal: Path, given: Path | None
+) -> Iterator[tuple[Callable[[str], Sequence[Entry]], Callable[[str], Sequence[Step]]]]:
     """What the outbox knows of a task. Nothing in it is changed, as it would be by looking for what has lapsed."""
     from codeact.outbox.store import Store  # noqa: PLC0415 - see the package's docstring
 
@@ -172,10 +176,7 @@ def _outbox(journal: Path, given: Path | None) -> Callable[[str], Iterable[Entry
     if not holds(path, "outbox_entry", "--outbox"):
         if given is not None:
             refuse(f"--outbox {given}: it holds no outbox; give the file that an `Outbox` was opened with")
-        return lambda _task: ()
-
-    def knows(task: str) -> Iterable[Entry]:
-        with closing(Store(path.resolve())) as store:
-            return store.read(task=task)
-
-    return knows
+        yield (lambda _task: ()), (lambda _entry: ())
+        return
+    with closing(Store(path.resolve())) as store:
+        yield (lambda task: store.read(task=task)), store.history

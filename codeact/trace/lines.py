@@ -130,7 +130,9 @@ def _proposal(one: ProposalNode) -> Iterator[Row]:
             )
         return
     yield from _block(2, f"entry {fate.entry}", "faint")
-    if fate.decided is not None or fate.reason:
+    for step in fate.steps:
+        yield from _block(2, step.whole)
+    if not fate.steps and (fate.decided is not None or fate.reason):
         when = "" if fate.decided is None else f", {day_of(fate.decided)}"
         yield from _block(2, f"decided by {fate.by or 'nobody named'}{when}{f': {fate.reason}' if fate.reason else ''}")
     if fate.came is not None:

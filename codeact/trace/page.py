@@ -277,11 +277,13 @@ def _fate(one: ProposalNode) -> Iterator[str]:
         if not one.dropped:
             yield "What became of it is not known: no outbox that was asked has it."
         return
-    if fate.decided is not None:
+    if fate.steps:
+        yield from (step.whole for step in fate.steps)
+    elif fate.decided is not None:
         yield f"Decided by {fate.by or 'nobody named'}, {day_of(fate.decided)}{f': {fate.reason}' if fate.reason else ''}"
     elif fate.reason:
         yield fate.reason
-    if fate.ended is not None:
+    if fate.ended is not None and not fate.steps:
         yield f"{fate.state.capitalize()} {day_of(fate.ended)}"
     yield f"Entry {fate.entry}"
 

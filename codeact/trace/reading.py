@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 from codeact import excerpts
 from codeact.engines import Answer
 from codeact.journal import CallRecord, RunRecord
 from codeact.limits import FUEL
-from codeact.outbox import Entry
+from codeact.outbox import Entry, Step
 from codeact.proposals import Proposal
 from codeact.renderings import written
 from codeact.result import Error, Result
 from codeact.trace.cuts import Bounds, Text, cut
 from codeact.trace.tree import CallNode, Failure, Fate, Line, ProposalNode, RunNode
-from codeact.trace.wording import span_of
+from codeact.trace.wording import many, span_of, step_of
 
-Fates = Mapping[tuple[str, str], Entry]
-"""Entries of an outbox by their action and their digest."""
+
+@dataclass(frozen=True, slots=True)
+class Fates:
+    """What an outbox knows of a task.
+
+    Attributes:
+        entries: by their action and their digest.
+        history: gives the steps that an entry has taken, by its id.
+    """
+
+    entries: Mapping[tuple[str, str], Entry]
+    history: Callable[[str], Sequence[Step]]
+
 
 AT_A_LINE = 3
 """Calls that are shown at the line that made them."""
@@ -145,7 +156,7 @@ _A_LINE = 64
 
 
 def _proposal(proposal: Proposal, dropped: bool, bounds: Bounds, fates: Fates) -> ProposalNode:
-    entry = fates.get((proposal.name, proposal.digest))
+    entry = fates.entries.get((proposal.name, proposal.digest))
     return ProposalNode(
         seq=proposal.seq,
         brief=str(proposal),
@@ -155,7 +166,7 @@ def _proposal(proposal: Proposal, dropped: bool, bounds: Bounds, fates: Fates) -
         digest=proposal.digest,
         line=proposal.line,
         dropped=dropped,
-        fate=None if entry is None else _fate(entry, bounds),
+        fate=None if entry is None else _fate(entry, fates.history(entry.id), bounds),
     )
 
 
@@ -164,7 +175,14 @@ def _to_read(value: object) -> str:
     return value if isinstance(value, str) and "\n" in value else written(value)
 
 
-def _fate(entry: Entry, bounds: Bounds) -> Fate:
+STEPS = 20
+"""Steps of an entry that are shown: the last ones."""
+
+
+def _fate(entry: Entry, steps: Sequence[Step], bounds: Bounds) -> Fate:
+    earlier = len(steps) - STEPS
+    told = [f"… {many(earlier, 'earlier step')} left out …"] if earlier > 0 else []
+    told += [step_of(step) for step in steps[-STEPS:]]
     came = None
     if entry.error is not None:
         came = cut(entry.error, bounds.argument)
@@ -178,6 +196,7 @@ def _fate(entry: Entry, bounds: Bounds) -> Fate:
         decided=entry.decided,
         ended=entry.ended,
         came=came,
+        steps=tuple(cut(text, bounds.argument) for text in told),
     )
 
 

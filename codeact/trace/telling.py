@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from codeact.journal import ConversationEntry, Journal, JournalError
-from codeact.outbox import Entry
+from codeact.outbox import Entry, Step
 from codeact.trace.cuts import RUNS, Bounds, bounds_of, cut
-from codeact.trace.reading import run_node
+from codeact.trace.reading import Fates, run_node
 from codeact.trace.tree import NotRun, RunNode, Speaker, Spoken, Tone, Trace
 
 T = TypeVar("T")
@@ -32,13 +32,20 @@ Knows = Callable[[str], Iterable[Entry]]
 """What an outbox knows of a task, as `codeact.Outbox.entries(task=…)` gives it."""
 
 
-def trace_of(journal: Journal, wanted: str, knows: Knows = lambda _task: ()) -> Trace:
+History = Callable[[str], Sequence[Step]]
+"""What has happened to an entry, by its id, as `codeact.Outbox.history` gives it."""
+
+
+def trace_of(
+    journal: Journal, wanted: str, knows: Knows = lambda _task: (), history: History = lambda _entry: ()
+) -> Trace:
     """The trace of a task or a run.
 
     Args:
         journal: where it is on record.
         wanted: a task, or the id of a run; or as much of its beginning as no other task or run has.
         knows: gives what an outbox knows of a task; without it, nothing is known of what became of proposals.
+        history: gives all that has happened to an entry; without it, only how it is now is known.
 
     Raises:
         LookupError: there is no such task or run, or more than one.
@@ -46,15 +53,15 @@ def trace_of(journal: Journal, wanted: str, knows: Knows = lambda _task: ()) -> 
     """
     tasks = [record.task for record in journal.tasks()]
     if wanted in tasks:
-        return _task_trace(journal, wanted, knows(wanted))
+        return _task_trace(journal, wanted, _fates(knows(wanted), history))
     found = [task for task in tasks if task.startswith(wanted)]
     found += [head.id for head in journal.runs(begins=wanted)]
     if not wanted or len(found) != 1:
         raise _not_found(wanted, found)
     if found[0] in tasks:
-        return _task_trace(journal, found[0], knows(found[0]))
+        return _task_trace(journal, found[0], _fates(knows(found[0]), history))
     record = journal.run(found[0])
-    run = run_node(record, 1, bounds_of(1), _fates(knows(record.head.task or record.id)))
+    run = run_node(record, 1, bounds_of(1), _fates(knows(record.head.task or record.id), history))
     return Trace(f"Run {run.id}", run.ended, run.tone, None, None, (run,))
 
 
@@ -70,12 +77,12 @@ def _not_found(wanted: str, found: Sequence[str]) -> LookupError:
     return LookupError(f"{shown}: several begin so: {some}; give more of it")
 
 
-def _task_trace(journal: Journal, task: str, entries: Iterable[Entry]) -> Trace:
+def _task_trace(journal: Journal, task: str, fates: Fates) -> Trace:
     """The trace of a task: its runs, in the order in which they began, and its conversation."""
     heads, said = journal.runs(task=task)[::-1], journal.conversation(task).entries()
     chosen = _ends(heads, RUNS)
     left_out = len(heads) - len(chosen)
-    bounds, fates = bounds_of(len(chosen)), _fates(entries)
+    bounds = bounds_of(len(chosen))
     nodes, damaged = [], []
     sources: dict[str, int] = {}
     for number, head in enumerate(chosen, 1):
@@ -111,8 +118,8 @@ def _ends(items: Sequence[T], most: int) -> list[T]:
     return [*items] if len(items) <= most else [*items[: most // 2], *items[-(most // 2) :]]
 
 
-def _fates(entries: Iterable[Entry]) -> dict[tuple[str, str], Entry]:
-    return {(entry.name, entry.digest): entry for entry in entries}
+def _fates(entries: Iterable[Entry], history: History) -> Fates:
+    return Fates({(entry.name, entry.digest): entry for entry in entries}, history)
 
 
 def _ended(runs: Sequence[RunNode], end: object, answer: Spoken | None, *, talked: bool) -> tuple[str, Tone]:

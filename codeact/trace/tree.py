@@ -83,6 +83,7 @@ class Fate:
         decided: when; None where nobody has.
         ended: when it had been performed; None where it was not.
         came: what performing it gave, or why it failed; None where there is nothing to tell.
+        steps: all that has happened to it, a line each; none where only the entry is known.
     """
 
     entry: str
@@ -92,6 +93,7 @@ class Fate:
     decided: float | None
     ended: float | None
     came: Text | None
+    steps: tuple[Text, ...] = ()
 
     @property
     def tone(self) -> Tone:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from codeact import Audit, Journal, Sandbox
+from codeact import Audit, Journal, Outbox, Sandbox
 from codeact.audit.files import JsonLines
 from codeact.trace import page_of, trace_of, write_page
 
@@ -44,7 +44,9 @@ class Cabinet:
 
     def draw(self, episode: Episode) -> str:
         """Make the page of a ticket: what was asked, each program with its calls, each proposal and its fate."""
-        page = page_of(trace_of(self.journal, episode.ticket.id, lambda _task: episode.entries))
+        with Outbox(self.database) as outbox:
+            trace = trace_of(self.journal, episode.ticket.id, lambda task: outbox.entries(task=task), outbox.history)
+        page = page_of(trace)
         write_page(self.folder / f"{episode.ticket.id}.html", page)
         return page
 

@@ -11,8 +11,9 @@ import scene
 from codeact.engines import Answer, Refusal
 from codeact.journal import JournalError
 from codeact.limits import Limits
+from codeact.outbox import Step
 from codeact.renderings import visible
-from codeact.trace import Trace, page_of, rows_of
+from codeact.trace import Trace, page_of, rows_of, trace_of
 from codeact.trace.tree import Failure, RunNode, Spoken
 from codeact.trace.wording import day_of
 
@@ -55,6 +56,35 @@ def test_proposals_show_what_became_of_them() -> None:
     fate = run.proposals[2].fate
     assert fate is not None
     assert (fate.by, fate.reason) == ("ada", "not her charge")
+
+
+def test_all_that_has_happened_to_a_proposal_is_shown() -> None:
+    shelf, entries = scene.story()
+    steps = {
+        entries[0].id: (
+            Step("proposed", 0.0),
+            Step("approved", 1.0, by="ada"),
+            Step("started", 2.0),
+            Step("unknown", 3.0, error="TimeoutError: <b>"),
+            Step("done", 4.0, by="bob", reason="looked"),
+        ),
+        entries[1].id: [Step("proposed", float(number)) for number in range(25)],
+    }
+    trace = trace_of(shelf, "T-100", lambda _task: entries, lambda entry: steps.get(entry, ()))
+    page = re.sub(r"<[^>]+>", "\n", page_of(trace))
+    for told, escaped in ((_text(trace), "<b>"), (page, "&lt;b&gt;")):
+        lines = [line.strip() for line in told.splitlines()]
+        first = lines.index("1970-01-01 00:00:01 UTC approved by ada")
+        assert [line for line in lines[first:] if line][:4] == [
+            "1970-01-01 00:00:01 UTC approved by ada",
+            "1970-01-01 00:00:02 UTC started",
+            f"1970-01-01 00:00:03 UTC unknown: TimeoutError: {escaped}",
+            "1970-01-01 00:00:04 UTC done by bob: looked",
+        ]
+        assert "… 5 earlier steps left out …" in lines
+        assert "1970-01-01 00:00:05 UTC proposed" in lines
+        assert "1970-01-01 00:00:04 UTC proposed" not in lines
+        assert "not her charge" in told, "what has no history is shown as it is"
 
 
 def test_without_an_outbox_proposals_are_proposed_or_dropped() -> None:
