@@ -280,7 +280,8 @@ class Journal:
         exact = [row for row in rows if row[0] == id]
         if id and (exact or len(rows) == 1):
             return (exact or rows)[0]
-        msg = f"run {id!r:.100}: there are several whose ids begin so" if rows else f"run {id!r:.100}: there is none"
+        many = "there are several whose ids begin so"
+        msg = f"run {id!r:.100}: {many if rows else 'there is none'} in the journal {self._store.path!r}"
         raise LookupError(msg)
 
     def _content(self, digest: str) -> bytes:

@@ -96,7 +96,9 @@ def test_a_run_by_the_beginning_of_its_id(keep: Keep, journal: Journal) -> None:
     length = next(size for size in range(1, 33) if run[:size] != other[:size])
     assert journal.run(run[:length]).id == run
     for unknown in ("", "zz", run + "0", "%"):
-        with pytest.raises(LookupError, match="there is none|there are several"):
+        with pytest.raises(
+            LookupError, match=r"(there is none|there are several whose ids begin so) in the journal '.+'"
+        ):
             journal.run(unknown)
 
 
