@@ -124,7 +124,8 @@ class Outbox:
 
         The same action with the same arguments is one entry in a task, however often it is submitted: what is there
         already is given back as it is, and nothing is decided again; only where nobody was ever asked about it, because
-        the process died first or there was no callback, the callback is asked now.
+        the process died first or there was no callback, the callback is asked now. Of several that ask at the same time,
+        the first answer counts.
 
         Where the callback raises an exception, or gives something else than a bool, a `Verdict` or None, a person decides:
         why is the entry's reason, and is logged; and the callback is asked about the next one. What is no `Exception`,
@@ -141,8 +142,8 @@ class Outbox:
             OutboxError: it cannot be put on the disk; nothing has been taken in.
             TypeError: something else than proposals was given, or the callback is async.
             ValueError: there is no task, or a proposal's digest is not that of its arguments.
-            Unrecorded: the audit did not take it; nothing has been taken in, or else what the callback said is lost, and
-                a person decides.
+            Unrecorded: the audit did not take it. Nothing has been taken in; or it was what the callback said of one, which
+                is asked again at the next submission.
         """
         if inspect.iscoroutinefunction(self._approve):
             msg = "submit(): the callback `approve` is async; use `await outbox.submit_async(…)`"

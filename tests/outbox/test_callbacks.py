@@ -123,6 +123,22 @@ def test_who_was_never_asked_is_asked_at_the_next_submission(make: Open) -> None
     assert answers == []
 
 
+@pytest.mark.parametrize(("first", "state"), [(False, "refused"), (True, "approved"), (None, "proposed")])
+def test_of_several_answers_the_first_counts(make: Open, first: bool | None, state: str) -> None:
+    asked: list[Entry] = []
+
+    def approve(entry: Entry) -> bool | None:
+        asked.append(entry)
+        if len(asked) > 1:
+            return first
+        outbox.submit([refund_of(1)], task="t1")  # as another process may, while this one waits for an answer
+        return not first
+
+    outbox = make(approve=approve)
+    (entry,) = outbox.submit([refund_of(1)], task="t1")
+    assert (entry.state, len(asked), len(outbox.history(entry.id))) == (state, 2, 2)
+
+
 def test_a_callback_is_asked_once_about_what_is_proposed_twice(make: Open) -> None:
     asked: list[Entry] = []
     make(approve=asked.append).submit([refund_of(1), refund_of(1)], task="t1")
