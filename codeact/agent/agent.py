@@ -192,7 +192,7 @@ class Agent:
             await asyncio.gather(working, return_exceptions=True)
 
     async def _work(self, given: _Given, emit: Callable[[Event], None]) -> AgentResult:
-        with given.memory.working():
+        with given.session, given.memory.working():  # who may not work has opened a session too
             return await self._work_alone(given, emit)
 
     async def _work_alone(self, given: _Given, emit: Callable[[Event], None]) -> AgentResult:

@@ -153,7 +153,8 @@ def _ending(run: RunNode) -> Iterator[Row]:
     for note in run.notes:
         yield from _block(1, f"note: {note.whole}")
     used = [f"{name} {text}" for name, text in run.costs if " of " in text]
-    yield from _block(1, f"used: {', '.join(used)}" if used else "", "faint")
+    if used:
+        yield from _block(1, f"used: {', '.join(used)}", "faint")
 
 
 def _text(depth: int, text: Text, tone: Tone | None = None) -> Iterator[Row]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import fcntl
 import subprocess
 import sys
 from collections import Counter
@@ -12,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from codeact import Agent, Budget, Journal, Limits, Sandbox
+from codeact import Agent, Audit, Budget, Journal, Limits, Sandbox
 from codeact.agent import Finished, Ran, Running
+from codeact.audit import Event
 from codeact.journal import ConversationTaken, JournalError
 from codeact.messages import Asked, ModelError, Reply
 from codeact.testing.models import Program, ScriptedModel
@@ -195,6 +198,32 @@ def test_a_second_one_is_told_before_its_model_is_asked(place, engine, tmp_path)
         assert second.requests == []
         assert Agent(second, others).run("?", id="T-1").answer == "also"
     assert not list(tmp_path.glob("*-task-*"))
+
+
+def test_who_may_not_work_leaves_nothing_open(journal) -> None:
+    class Sink(list[str]):
+        def write(self, event: Event) -> None:
+            self.append(event.to_dict()["event"])
+
+    told = Sink()
+    room = Sandbox(engine="restricted", journal=journal, audit=Audit([told]))
+    conversation = journal.conversation("T-1")
+    conversation.append("task", {"text": "?", "model": "m", "system": ""})
+    with conversation.working(), pytest.raises(ConversationTaken):
+        Agent(ScriptedModel([]), room).run("?", id="T-1")
+    assert told == ["session_open", "session_close"]
+
+
+def test_where_there_are_no_locks_nobody_works(tmp_path, monkeypatch) -> None:
+    def none(file: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    with Journal(tmp_path / "runs.sqlite") as journal:
+        monkeypatch.setattr(fcntl, "flock", none)
+        with pytest.raises(
+            JournalError, match="'T-1': whether somebody else works on it cannot be found out: .*no locks"
+        ):
+            Agent(ScriptedModel([]), Sandbox(engine="restricted", journal=journal)).run("?", id="T-1")
 
 
 def test_who_has_read_before_another_worked_is_told(room, journal) -> None:

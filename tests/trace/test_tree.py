@@ -164,6 +164,7 @@ def test_a_task_that_was_killed_is_told_as_it_is() -> None:
     trace = scene.trace(_crashed())
     assert trace.ended == "not ended; it goes on when it is run again under the same id"
     told = _text(trace)
+    assert not any(line.isspace() for line in told.splitlines())
     assert told.count("calls: not on record, because it has not ended") == 2
     assert "program 2: ok (" in told
     assert [run.same_as for run in trace.runs] == [None, 1, None]
