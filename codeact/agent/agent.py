@@ -64,8 +64,12 @@ class Agent:
         Raises:
             TypeError: an argument is of the wrong type.
         """
-        if not callable(getattr(model, "complete", None)):
-            msg = f"model={model!r:.200}: expected a codeact.messages.Model, such as those of codeact.models"
+        if (
+            not callable(getattr(model, "complete", None))
+            or not hasattr(model, "has_tools")
+            or not hasattr(model, "name")
+        ):
+            msg = f"model={model!r:.200}: expected a codeact.messages.Model (complete, name, has_tools), such as those of codeact.models"
             raise TypeError(msg)
         self._model = model
         self._sandbox = _expected("sandbox", sandbox, "a codeact.Sandbox", Sandbox)

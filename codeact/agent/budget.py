@@ -31,7 +31,7 @@ class Spent:
 
     Attributes:
         replies: that the model has given.
-        programs: that have been run.
+        programs: that the model has asked for, those that could not be read included.
         failures: turns in a row, up to now, that have failed.
         tokens: that the model has read and written.
         seconds: since the task began.
@@ -50,7 +50,8 @@ class Budget:
 
     Attributes:
         replies: that the model may give.
-        programs: that may be run. A program beyond them is not run, and ends the task.
+        programs: that the model may ask for, those that cannot be read included. One beyond them is not run, and ends the
+            task.
         failures: turns in a row that may fail: a program failed or could not be read, or the reply was empty or cut off.
         repeats: times that the same program may fail in the same way. The model is told the second time.
         attempts: to get one reply out of the model, where its provider is overloaded or cannot be reached.
@@ -100,7 +101,7 @@ class Budget:
     def out_of_programs(self) -> End:
         """The end of a task whose model asks for one program too many."""
         were = _many(self.programs, "program was", "programs were")
-        return End("programs", f"{were} run, and none is left (limit programs={self.programs})")
+        return End("programs", f"{were} asked for, and none is left (limit programs={self.programs})")
 
     def out_of_time(self) -> End:
         """The end of a task that takes too long."""

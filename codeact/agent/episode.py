@@ -155,8 +155,7 @@ class Episode:
         for asked in reply.programs:
             if self._spent.programs >= budget.programs:
                 return False, budget.out_of_programs()
-            if asked.code is not None:
-                self._spent = replace(self._spent, programs=self._spent.programs + 1)
+            self._spent = replace(self._spent, programs=self._spent.programs + 1)
             known = self._desk.memory.observed(asked)
             result = known[1] if known else await self._run(asked)
             times = self._repetition.count(asked, result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from codeact.agent.budget import Stop
@@ -56,6 +56,22 @@ class AgentResult:
     def ok(self) -> bool:
         """Whether the model came to an answer."""
         return self.stop == "answered"
+
+    def to_dict(self) -> dict[str, object]:
+        """The result as JSON-ready data, the conversation and every program's result included."""
+        return {
+            "id": self.id,
+            "ok": self.ok,
+            "answer": self.answer,
+            "stop": self.stop,
+            "why": self.why,
+            "messages": [{"kind": type(message).__name__.lower(), **asdict(message)} for message in self.messages],
+            "results": [result.to_dict() for result in self.results],
+            "tokens": asdict(self.tokens),
+            "seconds": self.seconds,
+            "proposals": [proposal.to_dict() for proposal in self.proposals],
+            "entries": [entry.to_dict() for entry in self.entries],
+        }
 
 
 def proposed(results: Iterable[Result]) -> tuple[Proposal, ...]:

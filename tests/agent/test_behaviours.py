@@ -253,7 +253,12 @@ def test_what_comes_of_it(sandbox: Sandbox, case: Case) -> None:
         (["4300"], {}, "the model answered"),
         ([Reply("I will not.", ending="refused")], {}, "I will not."),
         ([Reply("", ending="refused")], {}, "the model would not answer"),
-        ([Program("1"), Program("2")], {"programs": 1}, "1 program was run, and none is left (limit programs=1)"),
+        ([Program("1"), Program("2")], {"programs": 1}, "1 program was asked for, and none is left (limit programs=1)"),
+        (
+            [Reply("", tuple(Asked(str(n), None, "no JSON") for n in range(20_000)))],
+            {"programs": 7, "repeats": 100},
+            "7 programs were asked for, and none is left (limit programs=7)",
+        ),
         ([Program("a")], {"failures": 1}, "1 turn in a row failed (limit failures=1)"),
         ([Program("a")] * 2, {"repeats": 2}, "the same program failed in the same way 2 times (limit repeats=2)"),
         ([Program("1")], {"replies": 1}, "1 reply brought no answer (limit replies=1)"),

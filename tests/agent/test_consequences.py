@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable
 
 import pytest
@@ -65,6 +66,24 @@ def test_an_answer_submits_what_was_proposed(room, outbox) -> None:
     assert DONE == []
     outbox.perform()
     assert DONE == [("ch_1", 20), ("ch_3", 10)]
+
+
+def test_what_comes_back_is_data(room, outbox) -> None:
+    result = Agent(ScriptedModel([FIRST, FAILS, ANSWER]), room, outbox=outbox).run("?", id="T-1")
+    told = json.loads(json.dumps(result.to_dict()))
+    assert (told["id"], told["ok"], told["stop"], told["answer"]) == ("T-1", True, "answered", ANSWER)
+    assert [message["kind"] for message in told["messages"]] == [
+        "said",
+        "reply",
+        "observed",
+        "reply",
+        "observed",
+        "reply",
+    ]
+    assert told["messages"][1]["programs"][0]["code"] == FIRST.code
+    assert [each["ok"] for each in told["results"]] == [True, False]
+    assert [each["arguments"]["charge"] for each in told["proposals"]] == ["ch_1", "ch_2"]
+    assert [each["state"] for each in told["entries"]] == ["approved", "proposed"]
 
 
 def test_the_same_task_again_makes_no_second_entry(room, outbox) -> None:
