@@ -374,7 +374,7 @@ _scalars = (
 _plain = st.recursive(_scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.dictionaries(st.text(), _plain), st.randoms())
 def test_equal_arguments_have_one_digest(arguments: dict[str, Any], random: Any) -> None:
     shuffled = list(arguments.items())

@@ -258,7 +258,7 @@ def test_the_environment_is_left_as_it_was(played: Played) -> None:
     assert VARIABLE not in os.environ
 
 
-@pytest.mark.parametrize("seed", [1, 2, 2024])
+@pytest.mark.parametrize("seed", [1, 2024])
 def test_other_seeds_play_too(seed: int) -> None:
     report = play(Console(file=StringIO(), width=100), engines=("restricted",), seed=seed)
     assert report.ok, report.shift.leaks
