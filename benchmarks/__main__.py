@@ -81,6 +81,7 @@ def _add_draw(add: Add) -> None:
 def _add_lateness(add: Add) -> argparse.ArgumentParser:
     suite = add("lateness", help="how long after its timeout a run comes back, whatever its program does")
     suite.add_argument("--engine", choices=["wasm", "restricted"], default="wasm")
+    suite.add_argument("--quick", action="store_true", help="a tenth of the programs: to see that it works")
     suite.set_defaults(measure=_lateness)
     return suite
 
@@ -157,7 +158,7 @@ def _peers(names: list[str] | None) -> list[Entry]:
 def _lateness(_parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
     found = machine()
     print(f"{report.facts(found)}\n* engine: {chosen.engine}\n", flush=True)
-    runs, late = lateness.measure(chosen.engine)
+    runs, late = lateness.measure(chosen.engine, quick=chosen.quick)
     seen, worst = spread(late), max(late)
     print(
         f"of {runs} runs, {seen.n} met their timeout; they came after it by {seen.median * 1e3:.0f} ms (median), "

@@ -145,10 +145,10 @@ def test_no_case_of_that_name_is_an_error() -> None:
 
 
 def test_lateness_is_told_of_runs_that_met_their_timeout(tmp_path: Path) -> None:
-    done = _benchmarks("lateness", "--json", str(tmp_path / "found.json"))
+    done = _benchmarks("lateness", "--quick", "--json", str(tmp_path / "found.json"))
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "found.json").read_text())
-    assert found["runs"] > 2 * len(found["seconds_late"]) > 100
+    assert found["runs"] > 2 * len(found["seconds_late"]) > 5
     assert f"of {found['runs']} runs, {len(found['seconds_late'])} met their timeout" in done.stdout
     assert min(found["seconds_late"]) > -0.01
 

@@ -135,8 +135,8 @@ def test_a_policy_that_cannot_be_used_is_told_by_pytest(file: str, tmp_path: Pat
 
 
 def test_a_policy_that_is_warned_of_is_told_by_pytest_where_warnings_are_errors(file: str, tmp_path: Path) -> None:
-    Path(file).write_text(POLICY.replace("timeout = 2.0", "timeout = 6"))
+    Path(file).write_text(POLICY.replace("timeout = 2.0", "timeout = 1.0\ncalls = 10_001"))
     done = pytest_in(tmp_path, "--codeact-policy", file, "-W", "error")
     assert done.returncode == 0
-    assert "look twice: limits.timeout=6: more than the default" in done.stdout
+    assert "look twice: limits.calls=10,001: more than the default" in done.stdout
     assert "INTERNALERROR" not in done.stdout
