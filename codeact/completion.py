@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 
 from codeact.errand import Errand
 from codeact.execution import Ended, Execution
 from codeact.grant import Grant, Place
-from codeact.portal import Portal, own_loop
+from codeact.portal import Portal, inside_a_loop, own_loop
 
 
 def complete(grant: Grant, errand: Errand, place: Place | None = None) -> Ended:
@@ -90,17 +89,6 @@ def refuse_in_a_loop() -> None:
     Raises:
         RuntimeError: it runs an event loop, which it would hold.
     """
-    if _inside_a_loop():
+    if inside_a_loop():
         msg = "this would hold the running event loop: await run_async in place of run, and restore_async in place of restore"
         raise RuntimeError(msg)
-
-
-def _inside_a_loop() -> bool:
-    running = getattr(sys.modules.get("asyncio"), "get_running_loop", None)
-    if running is None:  # not imported, or just being imported by another thread: nobody can run a loop here
-        return False
-    try:
-        running()
-    except RuntimeError:
-        return False
-    return True

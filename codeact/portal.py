@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -168,3 +169,15 @@ class _OwnLoop:
 
 own_loop = _OwnLoop()
 """The loop of synchronous runs."""
+
+
+def inside_a_loop() -> bool:
+    """Whether this thread runs an event loop just now."""
+    running = getattr(sys.modules.get("asyncio"), "get_running_loop", None)
+    if running is None:  # not imported, or just being imported by another thread: nobody can run a loop here
+        return False
+    try:
+        running()
+    except RuntimeError:
+        return False
+    return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import math
 import os
@@ -37,6 +36,7 @@ from codeact.outbox.performing import Held, call_of, perform, perform_async
 from codeact.outbox.rules import Rule, checked
 from codeact.outbox.store import Store
 from codeact.outbox.texts import check_text, reason_of
+from codeact.portal import inside_a_loop
 from codeact.proposals import Proposal, digest_of
 from codeact.result import Result
 from codeact.tools import Granted
@@ -299,7 +299,7 @@ class Outbox:
             Unrecorded: the audit did not take an event. What it was to begin is not begun; what had ended is kept.
             RuntimeError: there are async actions, and an event loop runs in this thread: use `perform_async`.
         """
-        if _loop_runs() and any(action.is_async for action in self._actions.values()):
+        if inside_a_loop() and any(action.is_async for action in self._actions.values()):
             msg = "perform(): an event loop runs in this thread; use `await outbox.perform_async()`"
             raise RuntimeError(msg)
         ended = []
@@ -364,11 +364,3 @@ class Outbox:
             else:
                 told = {"decided": self._ledger.clock(), "by": "callback", "reason": verdict.reason}
                 self._ledger.move(now, APPROVE if verdict.approved else REFUSE, **told)
-
-
-def _loop_runs() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
