@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from wasm_runtime.guest.bounds import bits, distinct
+from wasm_runtime.guest.bounds import INT_BITS, bits, distinct
 from wasm_runtime.guest.codec import TOO_DEEP, UNHASHABLE, Uncrossable, encode, is_flat, refusal, shown
 from wasm_runtime.guest.records import Member, Record, ShadowingRecord, record
 from wasm_runtime.guest.tables import FEWEST, is_simple
@@ -218,7 +218,11 @@ _SMALL = frozenset({type(None), bool, float, date, timedelta, UUID})
 
 
 def _int(copy: _Copy, value: int, _depth: int) -> object:
-    copy.spend_number(value.bit_length())
+    size = value.bit_length()
+    if size > INT_BITS:  # neither the other side nor a record could read it
+        msg = f"cannot return an integer of more than {INT_BITS:,} bits"
+        raise Uncrossable(msg)
+    copy.spend_number(size)
     return value
 
 

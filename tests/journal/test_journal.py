@@ -380,3 +380,29 @@ def test_a_value_that_no_text_holds(journal: Journal) -> None:
     result = Sandbox(engine="restricted", journal=journal, limits=Limits(value_bytes=2**31)).run("1 << 400_000")
     assert result.error.type == "Unrecorded"
     assert [head.ok for head in journal.runs()] == [None]
+
+
+@pytest.mark.parametrize(
+    "code", ["1 << 262_144", "tools.wide()", "tools.echo(1 << 262_144)", "actions.note(1 << 262_144)"]
+)
+def test_an_integer_that_no_record_could_hold_is_refused_where_it_would_cross(engine: str, code: str) -> None:
+    @tool
+    def wide() -> int:
+        """A wide number."""
+        return 1 << 262_144
+
+    @tool
+    def echo(number: int) -> int:
+        """The same number."""
+        return number
+
+    def note(number: int) -> None:
+        """Take note of it."""
+
+    limits = Limits(value_bytes=10**9)
+    sandbox = Sandbox([wide, echo], actions=[note], engine=engine, limits=limits, journal=Journal())
+    error = sandbox.run(code).error
+    assert error is not None
+    assert error.kind != "host"
+    assert "an integer of more than 262,144 bits" in error.message
+    assert sandbox.run("1 << 262_143").value == 1 << 262_143
