@@ -376,12 +376,6 @@ def test_a_text_may_look_like_very_many_parts(keep: Keep, journal: Journal) -> N
     assert journal.run(result.run).result.value == long
 
 
-def test_a_value_that_no_text_holds(journal: Journal) -> None:
-    result = Sandbox(engine="restricted", journal=journal, limits=Limits(value_bytes=2**31)).run("1 << 400_000")
-    assert result.error.type == "Unrecorded"
-    assert [head.ok for head in journal.runs()] == [None]
-
-
 @pytest.mark.parametrize(
     "code", ["1 << 262_144", "tools.wide()", "tools.echo(1 << 262_144)", "actions.note(1 << 262_144)"]
 )
