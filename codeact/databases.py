@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 OWNER_ONLY = 0o600
 
@@ -79,6 +81,43 @@ def is_there(path: Path, file: os.stat_result) -> bool:
     except OSError:
         return False
 
+
+class Connected(Protocol):
+    """What has a connection to a database.
+
+    Attributes:
+        lock: held by whoever is in a transaction.
+    """
+
+    lock: threading.RLock
+
+    def leave(self) -> None:
+        """Be without the connection, where that can be made again. Called with the lock held, before a fork."""
+        ...
+
+
+def hold_at_forks(one: Connected) -> None:
+    """Let nobody be in a transaction of this one while the process forks: a child would take it back in the parent's file."""
+    _connected.add(one)
+
+
+_connected: weakref.WeakSet[Connected] = weakref.WeakSet()
+_forking: list[Connected] = []
+
+
+def _before_fork() -> None:
+    for one in sorted(_connected, key=id):
+        one.lock.acquire()
+        _forking.append(one)
+        one.leave()
+
+
+def _after_fork() -> None:
+    while _forking:
+        _forking.pop().lock.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 _making = threading.Lock()
 os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from codeact.databases import connected, is_there, place, transaction
+from codeact.databases import connected, hold_at_forks, is_there, place, transaction
 from codeact.locks import FileLocks, Locks, ThreadLocks
 
 MEMORY = ":memory:"
@@ -80,7 +80,7 @@ class Store:
         self.workers: Locks = ThreadLocks() if self._place is None else FileLocks(self._place, "task")
         with self._here():
             pass
-        _stores.add(self)
+        hold_at_forks(self)
 
     def _connected(self) -> sqlite3.Connection:
         if self._closed:
@@ -126,7 +126,10 @@ class Store:
             self.leave()
 
     def leave(self) -> None:
-        """Be without a connection until one is needed. What is kept in memory alone stays connected until it is closed."""
+        """Be without a connection until one is needed. What is kept in memory alone stays connected until it is closed.
+
+        SQLite's connections and locks do not survive a fork, neither to be used nor to be closed: there is none meanwhile.
+        """
         if self._open is not None and (self._closed or self._place is not None):
             self._close()
             self._open = None
@@ -169,23 +172,3 @@ class Store:
 
 def _nothing() -> None:
     """There is no connection to close."""
-
-
-_stores: weakref.WeakSet[Store] = weakref.WeakSet()
-_forking: list[Store] = []
-
-
-def _before_fork() -> None:
-    # SQLite's connections and locks do not survive a fork, neither to be used nor to be closed: there is none meanwhile.
-    for store in sorted(_stores, key=id):
-        store.lock.acquire()
-        _forking.append(store)
-        store.leave()
-
-
-def _after_fork() -> None:
-    while _forking:
-        _forking.pop().lock.release()
-
-
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

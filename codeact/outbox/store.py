@@ -17,7 +17,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from codeact.databases import connected, is_there, transaction
+from codeact.databases import connected, hold_at_forks, is_there, transaction
 from codeact.limits import DEEPEST
 from codeact.outbox.entries import STATES, Entry, Move, OutboxError, State, Step
 from codeact.values import encode
@@ -109,12 +109,15 @@ class Store:
         except BaseException:
             self._close()
             raise
-        _stores.add(self)
+        hold_at_forks(self)
 
     def close(self) -> None:
         """Close the database. Harmless when called twice."""
         with self.lock:
             self._close()
+
+    def leave(self) -> None:
+        """Stay connected over a fork: a child needs an outbox of its own, and is told so."""
 
     @contextmanager
     def change(self) -> Iterator[None]:
@@ -293,25 +296,3 @@ _KINDS: dict[str, tuple[type, ...]] = {
 """Of what is in a row. SQLite keeps anything anywhere, and whoever can write the file can change it."""
 
 _ID = re.compile("[0-9a-f]{32}")
-
-
-_stores: weakref.WeakSet[Store] = weakref.WeakSet()
-
-
-_forking: list[Store] = []
-
-
-def _before_fork() -> None:
-    # A child that inherits a transaction would take it back, in the parent's file, when it ends.
-    found = sorted(_stores, key=id)
-    for store in found:
-        store.lock.acquire()
-    _forking.extend(found)
-
-
-def _after_fork() -> None:
-    while _forking:
-        _forking.pop().lock.release()
-
-
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
