@@ -10,7 +10,8 @@ from codeact import excerpts
 from codeact.actions import Action, Actions, Proposed
 from codeact.engines import Refusal
 from codeact.limits import Limits
-from codeact.proposals import Proposal, canonical, digest_of_text
+from codeact.proposals import Proposal, canonical
+from codeact.renderings import digest_of_text
 from codeact.tools import BadArguments, Tool, Toolset
 from codeact.work import Work, told
 from wasm_runtime.guest.names import ACTIONS, unknown_action, unknown_tool

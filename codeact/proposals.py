@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,7 +9,7 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_HALF_EVEN, Context, Deci
 
 from codeact import excerpts
 from codeact.limits import DEEPEST
-from codeact.renderings import jsonable
+from codeact.renderings import digest_of_text, jsonable
 from codeact.values import encode
 
 
@@ -63,11 +62,6 @@ def digest_of(name: str, arguments: Mapping[str, object]) -> str:
 def canonical(name: str, arguments: Mapping[str, object]) -> str:
     """An action's name and its arguments as one text, the same for arguments that are equal; see `digest_of`."""
     return encode([name, _canonical(dict(arguments))], DEEPEST + 2)
-
-
-def digest_of_text(text: str) -> str:
-    """The SHA-256 of what `canonical` gave, hexadecimal."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _canonical(value: object) -> object:

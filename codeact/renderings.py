@@ -19,7 +19,12 @@ def digest_of(args: tuple[object, ...], kwargs: dict[str, object], depth: int) -
         kwargs: keyword arguments, plain values.
         depth: how many levels of nesting one of them may have.
     """
-    return hashlib.sha256(encode_call(args, kwargs, depth + 1).encode()).hexdigest()
+    return digest_of_text(encode_call(args, kwargs, depth + 1))
+
+
+def digest_of_text(text: str) -> str:
+    """The SHA-256 of a text, hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def printable(text: str) -> str:

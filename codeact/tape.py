@@ -5,7 +5,6 @@ The same program that meets the same answers, clock readings and randomness does
 
 from __future__ import annotations
 
-import hashlib
 import time
 from array import array
 from collections import deque
@@ -16,6 +15,7 @@ from typing import Literal, NamedTuple
 from codeact import excerpts
 from codeact.engines import Answer, Doors, Fault, Refusal, Reply, Stop
 from codeact.limits import Limits
+from codeact.renderings import digest_of_text
 from codeact.values import Uncrossable, encode
 from wasm_runtime.guest.codec import decode, encode_call
 from wasm_runtime.guest.names import shortened
@@ -188,7 +188,7 @@ class Recorder:
         tape = self.tape
         if not tape.whole:
             return None
-        digest = "" if arguments is None else _digest(arguments)
+        digest = "" if arguments is None else digest_of_text(arguments)
         if arguments is not None:
             tape.room -= len(arguments)
         kept = arguments if tape.room >= 0 else None
@@ -300,7 +300,7 @@ class Player:
             self.beyond = self.diverged is None and not self._heard
             return self._ended(f"it calls {shortened(name)} where no more calls were recorded")
         called = self.tape.calls[self.made]
-        digest = "" if arguments is None else _digest(arguments)
+        digest = "" if arguments is None else digest_of_text(arguments)
         if called.name != shortened(name):
             return self._stop(f"it calls {shortened(name)} where a call of {called.name} was recorded")
         if called.digest != digest:
@@ -332,10 +332,6 @@ def _written(args: tuple[object, ...], kwargs: dict[str, object], depth: int) ->
         return encode_call(args, kwargs, depth + 1)
     except Uncrossable:
         return None
-
-
-def _digest(arguments: str) -> str:
-    return hashlib.sha256(arguments.encode()).hexdigest()
 
 
 def _told(called: Called) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from codeact.journal.records import ConversationEntry
 from codeact.journal.shapes import made
 from codeact.journal.store import JournalError, Store
 from codeact.locks import Taken
+from codeact.renderings import digest_of_text
 
 
 class ConversationTaken(JournalError):
@@ -59,7 +59,7 @@ class Conversation:
             ConversationTaken: somebody else works on it, or has written to it since the entries were read.
             JournalError: it cannot be found out.
         """
-        name = hashlib.sha256(self.task.encode()).hexdigest()[:32]
+        name = digest_of_text(self.task)[:32]
         with ExitStack() as until:
             try:
                 until.enter_context(self._store.workers.hold(name))
