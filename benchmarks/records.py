@@ -57,13 +57,9 @@ def _kept(who: Contestant, _reference: Contestant, rounds: int, *, program: str,
         kept, plain = _sandbox(who, journal), _sandbox(who)
         _run(kept, program)
         _run(plain, program)
-        pairs = [(_once(kept, program), _once(plain, program)) for _ in range(rounds)]
+        with_one, without = partial(_run, kept, program), partial(_run, plain, program)
+        pairs = [(_timed(with_one), _timed(without)) for _ in range(rounds)]
     return [(more - less) / parts for more, less in pairs]
-
-
-def _once(sandbox: Sandbox, program: str) -> float:
-    (seconds,) = timed(partial(_run, sandbox, program), rounds=1, warmup=0)
-    return seconds
 
 
 def _replayed(who: Contestant, _reference: Contestant, rounds: int, *, program: str) -> list[float]:

@@ -86,10 +86,7 @@ class Recording:
             with self._store.writing() as connection:
                 _keep(connection, run, ((file.digest, file.data) for file in result.files if file.digest is not None))
                 there = connection.execute(_END, row).rowcount
-        except (
-            JournalError,
-            Uncrossable,
-        ) as error:  # some values may leave that no text holds: integers as large as a book
+        except (JournalError, Uncrossable) as error:  # an engine of somebody's own may give what no text holds
             raise _unrecorded(error) from error
         if there != 1:
             msg = f"a run could not be put on record: its beginning is not in the journal {self._store.path!r} any more"
