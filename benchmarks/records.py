@@ -18,10 +18,12 @@ from benchmarks.measure import timed
 from codeact import Agent, Allow, Journal, Limits, Outbox, Sandbox, action, tool
 from codeact.proposals import Proposal, digest_of
 from codeact.testing.models import Program, ScriptedModel
+from codeact.trace import page_of, trace_of
 
 CALLS = 1_000
 LIMITS = Limits(timeout=60.0)
 MANY_CALLS = f"for n in range({CALLS}):\n    tools.next_to(n)"
+TEN_THOUSAND_CALLS = "for n in range(10_000):\n    tools.next_to(n)"
 MANY_PROPOSALS = f"for n in range({CALLS}):\n    actions.book(n)"
 
 
@@ -71,6 +73,18 @@ def _replayed(who: Contestant, _reference: Contestant, rounds: int, *, program: 
             assert sandbox.replay(result.run).same
 
         return timed(replay, rounds=rounds, warmup=2)
+
+
+def _paged(who: Contestant, _reference: Contestant, rounds: int, *, size: bool) -> list[float]:
+    """Seconds that a page of a run of many calls takes, from the journal to its text; or its bytes."""
+    with _folder() as folder, Journal(folder / "runs.sqlite") as journal:
+        result = _sandbox(who, journal).run(TEN_THOUSAND_CALLS)
+        assert result.ok, result.error
+
+        def page() -> str:
+            return page_of(trace_of(journal, result.run))
+
+        return [float(len(page().encode()))] * rounds if size else timed(page, rounds=rounds, warmup=1)
 
 
 def _proposed(who: Contestant, _reference: Contestant, rounds: int) -> list[float]:
@@ -126,6 +140,9 @@ def _cases() -> Iterator[Trial]:
     )
     note = "1,000 calls from the journal, compared"
     yield Trial("1,000 calls replayed", "ms", note, 10, partial(_replayed, program=MANY_CALLS), only=ours)
+    note = "the page of a run of 10,000 calls, made from the journal"
+    yield Trial("a trace page", "s", note, 5, partial(_paged, size=False), only=("restricted",))
+    yield Trial("a trace page's size", "MB", note, 1, partial(_paged, size=True), only=("restricted",))
     note = "a run of 1,000 proposals that differ, divided by them"
     yield Trial("one proposal", "µs", note, 10, _proposed, only=ours)
     note = "submitted, approved by a rule, performed; each step on the disk before the next"
