@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from pydantic import ValidationError
@@ -21,7 +20,7 @@ from codeact.limits import DEEPEST
 from codeact.misfits import explain
 from codeact.proposals import digest_of
 from codeact.signatures import signature_line
-from codeact.tools import BadArguments, Consequence, Granted, Tool, Toolset, binder, tool
+from codeact.tools import BadArguments, Consequence, Granted, Tool, Toolset, binder, collected, tool
 from codeact.values import Member, Uncrossable, from_host
 
 P = ParamSpec("P")
@@ -257,13 +256,7 @@ class Actions(Mapping[str, "Action[..., Any]"]):
             TypeError: a member is a tool, not callable or not annotated, or `actions` is no collection.
             ValueError: two have one name, or a name is no identifier.
         """
-        found: dict[str, Action[..., Any]] = {}
-        for member in _members(actions):
-            if member.name in found:
-                msg = f'actions: two actions are named {member.name!r}; rename one: @action(name="…")'
-                raise ValueError(msg)
-            found[member.name] = member
-        self._actions = MappingProxyType(found)
+        self._actions = collected("actions", actions, _as_action)
 
     def __getitem__(self, name: str) -> Action[..., Any]:
         return self._actions[name]
@@ -283,17 +276,7 @@ class Actions(Mapping[str, "Action[..., Any]"]):
         return Toolset([member.inside for member in self._actions.values()])
 
 
-def _members(actions: Granted) -> Iterator[Action[..., Any]]:
-    if isinstance(actions, Mapping):
-        for name, member in actions.items():
-            if isinstance(member, Action) and member.name == name:
-                yield member
-            else:
-                function, doc = (member.function, member.doc) if isinstance(member, Action) else (member, None)
-                yield action(name=name, doc=doc)(function)
-        return
-    if isinstance(actions, (str, bytes)) or not isinstance(actions, Iterable):
-        msg = f"actions={actions!r}: expected a list of actions or typed functions (put a single one in a list), or a mapping of names to them"
-        raise TypeError(msg)
-    for member in actions:
-        yield member if isinstance(member, Action) else action(member)
+def _as_action(member: Callable[..., Any], name: str | None) -> Action[..., Any]:
+    if not isinstance(member, Action):
+        return action(name=name)(member)
+    return member if name is None or name == member.name else action(name=name, doc=member.doc)(member.function)

@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 from unicodedata import normalize
 
 from pydantic import ConfigDict, ValidationError, validate_call
@@ -220,13 +220,7 @@ class Toolset(Mapping[str, "Tool[..., Any]"]):
             TypeError: a member is not callable or not annotated, or `tools` is no collection.
             ValueError: two have one name, or a name is no identifier.
         """
-        found: dict[str, Tool[..., Any]] = {}
-        for member in _members(tools):
-            if member.name in found:
-                msg = f'tools: two tools are named {member.name!r}; rename one: @tool(name="…")'
-                raise ValueError(msg)
-            found[member.name] = member
-        self._tools = MappingProxyType(found)
+        self._tools = collected("tools", tools, _as_tool)
 
     def __getitem__(self, name: str) -> Tool[..., Any]:
         return self._tools[name]
@@ -245,20 +239,53 @@ class Toolset(Mapping[str, "Tool[..., Any]"]):
         return f"Toolset({', '.join(self._tools)})"
 
 
-def _members(tools: Granted) -> Iterator[Tool[..., Any]]:
-    if isinstance(tools, Mapping):
-        for name, member in tools.items():
-            if isinstance(member, Tool):
-                yield (
-                    member
-                    if member.name == name
-                    else tool(name=name, doc=member.doc, timeout=member.timeout)(member.function)
-                )
-            else:
-                yield tool(name=name)(member)
-        return
-    if isinstance(tools, (str, bytes)) or not isinstance(tools, Iterable):
-        msg = f"tools={tools!r}: expected a list of tools or typed functions (put a single one in a list), or a mapping of names to them"
+def _as_tool(member: Callable[..., Any], name: str | None) -> Tool[..., Any]:
+    if not isinstance(member, Tool):
+        return tool(name=name)(member)
+    if name is None or name == member.name:
+        return member
+    return tool(name=name, doc=member.doc, timeout=member.timeout)(member.function)
+
+
+class Named(Protocol):
+    """What programs find by its name."""
+
+    @property
+    def name(self) -> str:
+        """The name inside."""
+        ...
+
+
+N = TypeVar("N", bound=Named)
+
+
+def collected(
+    noun: str, given: Granted, made: Callable[[Callable[..., Any], str | None], N]
+) -> MappingProxyType[str, N]:
+    """What a host gives of one kind, by name.
+
+    Args:
+        noun: what they are, and the argument that they were given as: `tools`.
+        given: see `Granted`.
+        made: makes one of a member, of the name that it was given by; None where it was given by none.
+
+    Raises:
+        TypeError: a member is none, or `given` is no collection.
+        ValueError: two have one name, or a name is no identifier.
+    """
+    named: Iterable[tuple[str | None, Callable[..., Any]]]
+    if isinstance(given, Mapping):
+        named = given.items()
+    elif isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        msg = f"{noun}={given!r}: expected a list of {noun} or typed functions (put a single one in a list), or a mapping of names to them"
         raise TypeError(msg)
-    for member in tools:
-        yield member if isinstance(member, Tool) else tool(member)
+    else:
+        named = ((None, member) for member in given)
+    found: dict[str, N] = {}
+    for name, member in named:
+        one = made(member, name)
+        if one.name in found:
+            msg = f'{noun}: two {noun} are named {one.name!r}; rename one: @{noun.removesuffix("s")}(name="…")'
+            raise ValueError(msg)
+        found[one.name] = one
+    return MappingProxyType(found)
