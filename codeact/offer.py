@@ -9,10 +9,11 @@ from typing import Any
 from codeact import excerpts
 from codeact.actions import Action, Actions, Proposed
 from codeact.engines import Refusal
-from codeact.limits import Limits
+from codeact.limits import DEEPEST, Limits
 from codeact.proposals import Proposal, canonical
 from codeact.renderings import digest_of_text
 from codeact.tools import BadArguments, Tool, Toolset
+from codeact.values import encode
 from codeact.work import Work, told
 from wasm_runtime.guest.names import ACTIONS, unknown_action, unknown_tool
 
@@ -71,7 +72,10 @@ class Offer:
         """What puts a proposal on record; refused where all of them together would be more than a value may hold."""
         text = canonical(action.name, arguments)
         digest, most = digest_of_text(text), self._limits.value_bytes
-        if digest not in self._proposals and self._size + len(text) > most:
+        size = max(
+            len(text), len(encode(arguments, DEEPEST))
+        )  # zeros at the end of a Decimal are in what is held alone
+        if digest not in self._proposals and self._size + size > most:
             msg = f"{action.name}(): the proposals of this program are larger than the limit value_bytes={most:,}"
             return Refusal("ToolError", msg)
 
@@ -81,7 +85,7 @@ class Offer:
                 seq = len(self._proposals) + 1
                 proposal = Proposal(seq, action.name, MappingProxyType(arguments), digest, line or None)
                 self._proposals[digest] = proposal
-                self._size += len(text)
+                self._size += size
             return Proposed(proposal.seq)
 
         return Work(action.inside, propose, lambda: f"{ACTIONS}{action.name}")

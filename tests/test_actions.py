@@ -234,6 +234,14 @@ def test_all_proposals_of_a_program_are_as_large_as_a_value_may_be(make: MakeSan
     assert [call.state for call in result.calls] == [*["ok"] * 3, *["refused"] * 2, *["ok"] * 3, "refused"]
 
 
+def test_what_a_proposal_holds_counts_however_short_its_digest_takes_it(make: MakeSandbox) -> None:
+    code = "from decimal import Decimal\nfor n in range(1, 99):\n    actions.refund(str(n), Decimal(f'{n}.' + '0' * 19_000))"
+    result = make(actions=ACTIONS, value_bytes=1_000_000).run(code)
+    assert result.error is not None
+    assert "larger than the limit value_bytes=1,000,000" in result.error.message
+    assert len(result.proposals) == 52
+
+
 def test_a_program_is_checked_against_its_actions_too(engine: str) -> None:
     sandbox = Sandbox([get_charge], actions=ACTIONS, engine=engine, check=True)
     for code, expected in [
