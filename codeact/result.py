@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -199,6 +199,15 @@ class Result:
             yield f"note: {self.note}"
         for cut in self.truncated:
             yield f"cut: {cut.what} stopped after {cut.kept:,} characters; at least {cut.left_out:,} more left out"
+
+
+def proposed(results: Iterable[Result]) -> tuple[Proposal, ...]:
+    """What programs that finished have proposed, each action with its arguments once."""
+    found: dict[str, Proposal] = {}
+    for result in results:
+        for proposal in result.proposals if result.ok else ():
+            found.setdefault(proposal.digest, proposal)
+    return tuple(found.values())
 
 
 def _told(file: File) -> dict[str, object]:

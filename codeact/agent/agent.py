@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tenacity import AsyncRetrying
 
-from codeact.agent import policies, prompt
+from codeact import prompt
+from codeact.agent import policies
 from codeact.agent.budget import Budget
 from codeact.agent.episode import Desk, Episode
 from codeact.agent.events import Event, Finished
 from codeact.agent.memory import Memory
-from codeact.agent.outcome import AgentResult, Outlet, proposed, submitted
+from codeact.agent.outcome import AgentResult, Outlet, submitted
 from codeact.completion import refuse_in_a_loop
 from codeact.files import Content
 from codeact.messages import Model, Reply
 from codeact.portal import own_loop
+from codeact.result import proposed
 from codeact.sandbox import Sandbox
 from codeact.session import Session
 

@@ -74,15 +74,6 @@ class AgentResult:
         }
 
 
-def proposed(results: Iterable[Result]) -> tuple[Proposal, ...]:
-    """What programs that finished have proposed, each action with its arguments once."""
-    found: dict[str, Proposal] = {}
-    for result in results:
-        for proposal in result.proposals if result.ok else ():
-            found.setdefault(proposal.digest, proposal)
-    return tuple(found.values())
-
-
 async def submitted(results: Iterable[Result], task: str, outbox: Outlet) -> tuple[Entry, ...]:
     """The entries of what programs that finished have proposed, each once."""
     found: dict[str, Entry] = {}

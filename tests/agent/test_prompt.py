@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from codeact import Agent, Limits, Sandbox, action, stubs, tool
-from codeact.agent.prompt import FULL
+from codeact.prompt import FULL
 from codeact.testing.models import Program, ScriptedModel
 from tests.agent.conftest import get_charges
 
@@ -102,7 +102,7 @@ def test_actions_are_told_too(engine) -> None:
     text = prompt(Sandbox([get_charges], actions=[send_reply], engine=engine))
     assert stubs([get_charges], [send_reply]) in text
     assert "This is in `tools` and `actions`:" in text
-    assert "proposals are decided after your answer" in text
+    assert "proposals are decided outside, later" in text
     alone = prompt(Sandbox(actions=[send_reply], engine=engine))
     assert "This is in `actions`:" in alone
     assert "from `tools`" not in alone

@@ -17,6 +17,18 @@ a line for each tool, which is less than half of that, and a task takes a turn m
 the same at a dozen tools (five turns, with a cache for prompts or without); the limit is higher because that turn takes
 seconds, and a model that does without it guesses what is in a record."""
 
+BRIEF = 1_024
+"""Characters that the description of a tool may have with every provider."""
+
+_BRIEF = (
+    "Run one Python program in a sandbox. It gives the value of its last expression, what it printed, or its error."
+    " Names stay from one program to the next. No network, no other packages."
+)
+_CALLS = [
+    "Data come from `tools`: print(tools) tells what there is, help(tools.name) how it is called; await async ones."
+]
+_PROPOSES = ["What changes the world is proposed by calling `actions`, and decided outside, later."]
+
 _BY_CALL = "To find something out or compute it, call run_python with one Python program. Read what comes of it; then write the next one, or answer."
 _BY_TEXT = """\
 To find something out or compute it, write one Python program, fenced:
@@ -49,6 +61,28 @@ def system(sandbox: Sandbox, *, has_tools: bool, instructions: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
+def description(sandbox: Sandbox) -> str:
+    """What a tool that runs programs says of itself, where there is no room for more.
+
+    Args:
+        sandbox: where programs will run.
+
+    Returns:
+        At most `BRIEF` characters.
+    """
+    told = " ".join([_BRIEF, *(_CALLS * bool(sandbox.tools)), *(_PROPOSES * bool(sandbox.actions))])
+    names = [f"tools.{name}" for name in sandbox.tools] + [f"actions.{name}" for name in sandbox.actions]
+    shown = names
+    while len(text := told + _listed(shown, len(names) - len(shown))) > BRIEF:
+        shown = shown[:-1]
+    return text
+
+
+def _listed(names: list[str], left_out: int) -> str:
+    more = [f"{left_out:,} more"] if left_out else []
+    return f" There {'is' if len(names) == 1 else 'are'}: {', '.join([*names, *more])}." if names or more else ""
+
+
 def _rules(sandbox: Sandbox, *, has_tools: bool) -> str:
     return "\n".join(f"- {rule}" for rule in _each_rule(sandbox, has_tools=has_tools))
 
@@ -60,8 +94,8 @@ def _each_rule(sandbox: Sandbox, *, has_tools: bool) -> Iterator[str]:
         yield "What you need from outside comes from `tools`, which only reads. Await async tools, several at once with asyncio.gather."
     if sandbox.actions:
         yield (
-            "What changes the world you propose, by calling `actions`. Nothing happens inside: proposals are decided after"
-            " your answer, so say what you proposed, not that it is done. They cannot be taken back, and those of a program"
+            "What changes the world you propose, by calling `actions`. Nothing happens inside: proposals are decided outside,"
+            " later, so say what you proposed, not that it is done. They cannot be taken back, and those of a program"
             " that fails are dropped."
         )
     yield (

@@ -1,0 +1,162 @@
+"""The interpreter behind a code tool in somebody else's agent loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from codeact import prompt
+from codeact.files import Content
+from codeact.models.programs import RUN_PYTHON
+from codeact.proposals import Proposal
+from codeact.result import Result, proposed
+from codeact.sandbox import Sandbox
+from codeact.session import Session
+
+if TYPE_CHECKING:
+    from codeact.outbox import Entry, Outbox
+
+__all__ = ["RUN_PYTHON", "Interpreter"]
+
+
+class Interpreter:
+    """Runs the programs of one conversation, in a session of a sandbox, and keeps what came of each.
+
+    A framework's loop sees a tool that takes a program and gives a text. The host sees what it would see of the sandbox:
+    `results`, with their receipts; `proposals`; and, where there is an outbox, the `entries` of what was submitted to it.
+
+    Programs run one after the other; one that comes while another one runs waits for it. Where a session is over because
+    it was idle for too long, the next program finds a new one. An interpreter is a context manager and closes at its end.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        outbox: Outbox | None = None,
+        task: str | None = None,
+        tenant: str | None = None,
+        files: Mapping[str, Content] | None = None,
+    ) -> None:
+        """Set an interpreter up. Its session opens with the first program.
+
+        Args:
+            sandbox: where programs run.
+            outbox: where the proposals of each program that finished are submitted, at once: other than an `Agent`, a tool
+                does not learn that a task is done, or given up. Performing is the host's: `outbox.perform()`. Without one
+                they are for the host to submit, from `results`.
+            task: what the conversation is for, as the host calls it; for the outbox and the journal.
+            tenant: whose it is; see `Sandbox.session`.
+            files: what programs find in their workspace; see `Sandbox.run`.
+
+        Raises:
+            TypeError: an argument is of the wrong type.
+            ValueError: there is an outbox and no task, by which it knows what was submitted before.
+        """
+        if not isinstance(sandbox, Sandbox):
+            msg = f"sandbox={sandbox!r:.200}: expected a codeact.Sandbox"
+            raise TypeError(msg)
+        if outbox is not None and not callable(getattr(outbox, "submit_async", None)):
+            msg = f"outbox={outbox!r:.200}: expected a codeact.outbox.Outbox"
+            raise TypeError(msg)
+        if outbox is not None and not (isinstance(task, str) and task.strip()):
+            msg = f"task={task!r}: an outbox needs the task that proposals are for, such as the number of a ticket"
+            raise ValueError(msg)
+        self.sandbox = sandbox
+        self._outbox = outbox
+        self._task = task
+        self._tenant = tenant
+        self._files = files
+        self._session: Session | None = None
+        self._results: list[Result] = []
+        self._entries: dict[str, Entry] = {}
+        self._turn = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Interpreter of {self.sandbox!r}, {len(self._results)} programs>"
+
+    @property
+    def instructions(self) -> str:
+        """What a model should know before it writes programs: for the system prompt."""
+        return prompt.system(self.sandbox, has_tools=True, instructions="")
+
+    @property
+    def description(self) -> str:
+        """What the tool says of itself: at most 1,024 characters, which is what providers take."""
+        return prompt.description(self.sandbox)
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """What came of each program, in order."""
+        return tuple(self._results)
+
+    @property
+    def proposals(self) -> tuple[Proposal, ...]:
+        """What programs that finished have proposed, the same action with the same arguments once."""
+        return proposed(self._results)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Those of the outbox that the proposals are in, as they were when they were submitted."""
+        return tuple(self._entries.values())
+
+    def run(self, code: str) -> Result:
+        """Run the next program of the conversation.
+
+        Raises:
+            TypeError: `code` is no string.
+            RuntimeError: called inside a running event loop, which it would hold; use `run_async`.
+            OutboxError: the outbox cannot be written.
+            Unrecorded: an audit did not take that the session is opened, or that a proposal is in the outbox.
+        """
+        with self._turn:
+            result = self._keep(self._opened().run(code))
+            if self._outbox is not None and result.ok and result.proposals:
+                self._entries.update({entry.id: entry for entry in self._outbox.submit(result, self._task)})
+            return result
+
+    async def run_async(self, code: str) -> Result:
+        """Run the next program without holding the event loop; as `run`. Cancelling it stops the program."""
+        while not self._turn.acquire(blocking=False):  # noqa: ASYNC110 - see _WAIT
+            await asyncio.sleep(_WAIT)
+        try:
+            result = self._keep(await self._opened().run_async(code))
+            if self._outbox is not None and result.ok and result.proposals:
+                entries = await self._outbox.submit_async(result, self._task)
+                self._entries.update({entry.id: entry for entry in entries})
+            return result
+        finally:
+            self._turn.release()
+
+    def close(self) -> None:
+        """End its session. What came of its programs stays. Harmless when called twice; a program later opens another one."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def _opened(self) -> Session:
+        if self._session is None:
+            self._session = self.sandbox.session(tenant=self._tenant, task=self._task, files=self._files)
+        return self._session
+
+    def _keep(self, result: Result) -> Result:
+        self._results.append(result)
+        if result.error is not None and result.error.type == "SessionExpired":
+            self.close()
+        return result
+
+
+_WAIT = 0.005
+"""Seconds after which a program that waits for another one looks again; a lock of asyncio belongs to one loop, and
+frameworks run tools on several."""
