@@ -72,10 +72,13 @@ def _record_shape(kind: Any, seen: dict[object, Shape]) -> Shape:
         return seen[kind]
     fields = typeddict_fields(kind)
     required = {name for name, (_, needed) in fields.items() if needed}
+    is_open = getattr(kind, "__pydantic_config__", {}).get("extra") == "allow"  # as pydantic has it
     inner: dict[str, Shape] = {}
 
     def shape(value: Any) -> Any:
-        if type(value) is not dict or not required <= value.keys() <= fields.keys():
+        if type(value) is not dict or not required <= value.keys():
+            return value
+        if not (is_open or value.keys() <= fields.keys()):
             return value
         return record({name: inner[name](item) if name in inner else item for name, item in value.items()})
 

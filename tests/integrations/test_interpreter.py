@@ -1,0 +1,133 @@
+"""What runs programs in somebody else's loop keeps what a sandbox promises."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from codeact import Journal, Limits, Outbox, Sandbox, action, tool
+from codeact.audit import Audit, Event
+from codeact.integrations import Interpreter
+
+
+@tool
+def get_number(of: str) -> int:
+    """A number."""
+    return len(of)
+
+
+@action
+def send(text: str) -> None:
+    """Send a text."""
+
+
+def test_programs_share_a_session(make) -> None:
+    with Interpreter(make([get_number])) as interpreter:
+        assert interpreter.run("x = tools.get_number('abc')").ok
+        assert interpreter.run("x + 1").value == 4
+    assert [len(result.calls) for result in interpreter.results] == [1, 0]
+
+
+def test_two_interpreters_share_nothing(make) -> None:
+    sandbox = make([get_number])
+    with Interpreter(sandbox) as one, Interpreter(sandbox) as other:
+        one.run("secret = 1")
+        assert other.run("secret").error.type == "NameError"
+
+
+def test_programs_that_come_at_the_same_time_run_one_after_the_other(make) -> None:
+    async def slow(n: int) -> int:
+        """A number, later."""
+        await asyncio.sleep(0.01)
+        return n
+
+    async def together() -> list[object]:
+        with Interpreter(make([slow])) as interpreter:
+            programs = [f"seen = [*globals().get('seen', []), await tools.slow({n})]\nlen(seen)" for n in range(4)]
+            if interpreter.sandbox.engine == "restricted":
+                programs = ["seen = []"] + [f"seen.append(await tools.slow({n}))\nlen(seen)" for n in range(4)]
+            results = await asyncio.gather(*map(interpreter.run_async, programs))
+            return [result.value for result in results if result.value is not None]
+
+    assert asyncio.run(together()) == [1, 2, 3, 4]
+
+
+def test_a_program_that_is_cancelled_lets_the_next_one_run(make) -> None:
+    async def cancelled() -> object:
+        with Interpreter(make([], timeout=30.0)) as interpreter:
+            running = asyncio.create_task(interpreter.run_async("while True: pass"))
+            await asyncio.sleep(0.1)
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            return (await interpreter.run_async("1 + 1")).value
+
+    assert asyncio.run(cancelled()) == 2
+
+
+def test_what_finished_programs_propose_is_submitted_once(make) -> None:
+    outbox = Outbox(":memory:", actions=[send])
+    with Interpreter(make([], actions=[send]), outbox=outbox, task="t-1") as interpreter:
+        interpreter.run("actions.send('a')")
+        interpreter.run("actions.send('a'); actions.send('b')")
+        interpreter.run("actions.send('c'); 1 / 0")
+    assert [str(entry) for entry in outbox.entries(task="t-1")] == ["send(text='a')", "send(text='b')"]
+    assert [entry.id for entry in interpreter.entries] == [entry.id for entry in outbox.entries()]
+    assert [str(proposal) for proposal in interpreter.proposals] == ["send(text='a')", "send(text='b')"]
+
+
+def test_without_an_outbox_they_are_the_hosts(make) -> None:
+    interpreter = Interpreter(make([], actions=[send]))
+    interpreter.run("actions.send('a')")
+    assert [str(proposal) for proposal in interpreter.proposals] == ["send(text='a')"]
+    assert interpreter.entries == ()
+
+
+def test_audit_and_journal_know_whose_it_is(engine) -> None:
+    class Kept(list[Event]):
+        write = list.append
+
+    journal, kept = Journal(":memory:"), Kept()
+    sandbox = Sandbox([get_number], engine=engine, audit=Audit([kept]), journal=journal)
+    with Interpreter(sandbox, task="t-1", tenant="acme") as interpreter:
+        result = interpreter.run("tools.get_number('a')")
+    assert {event.tenant for event in kept} == {"acme"}
+    assert journal.run(result.run).head.task == "t-1"
+    assert sandbox.replay(result.run).same
+
+
+def test_a_session_that_was_idle_for_too_long_is_followed_by_another(engine) -> None:
+    sandbox = Sandbox(engine=engine, limits=Limits(session_lifetime=0.05, timeout=0.05))
+    with Interpreter(sandbox) as interpreter:
+        while (error := interpreter.run("1").error) is None or error.type != "SessionExpired":
+            pass  # a run that meets the end of its session is told of the time
+        assert interpreter.run("1").ok
+
+
+def test_limits_are_named(make) -> None:
+    with Interpreter(make([], timeout=0.2)) as interpreter:
+        assert "timeout" in interpreter.run("while True: pass").observation()
+
+
+def test_a_description_fits_every_provider() -> None:
+    def made(place: int) -> object:
+        return tool(name=f"get_something_of_the_number_{place}")(get_number.function)
+
+    for number in (0, 1, 10, 500):
+        interpreter = Interpreter(Sandbox([made(place) for place in range(number)], engine="restricted"))
+        assert len(interpreter.description) <= 1_024
+    assert "more" in interpreter.description
+    assert "tools.get_something_of_the_number_0" in interpreter.description
+
+
+WRONG = [
+    ({"sandbox": 1}, TypeError, "sandbox=1: expected a codeact.Sandbox"),
+    ({"outbox": 1, "task": "t"}, TypeError, "outbox=1: expected a codeact.outbox.Outbox"),
+    ({"outbox": Outbox(":memory:", actions=[send])}, ValueError, "task=None: an outbox needs the task"),
+]
+
+
+@pytest.mark.parametrize(("given", "kind", "told"), WRONG, ids=["sandbox", "outbox", "task"])
+def test_what_is_no_such_thing_is_refused_at_once(given, kind, told) -> None:
+    with pytest.raises(kind, match=told):
+        Interpreter(**{"sandbox": Sandbox(engine="restricted"), **given})
