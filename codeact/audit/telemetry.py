@@ -10,14 +10,12 @@ import json
 from typing import Any
 
 from codeact.audit import Event
+from codeact.extras import extra
 from codeact.renderings import printable
 
-try:
+with extra("otel", "codeact.audit.telemetry"):
     from opentelemetry import trace
     from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
-except ImportError as error:
-    msg = "codeact.audit.telemetry needs the package opentelemetry-api: pip install 'codeact[otel]'"
-    raise ImportError(msg) from error
 
 _NANO = 1_000_000_000
 _CONTENT = {

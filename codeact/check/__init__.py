@@ -24,6 +24,7 @@ from codeact.check.findings import fault_of
 from codeact.check.interface import interface, kinds_of
 from codeact.declarations import Declarations
 from codeact.engines import Fault
+from codeact.extras import extra
 from codeact.notation import StrictNotation
 from codeact.tools import Toolset
 
@@ -50,7 +51,7 @@ class Checker:
     """Checks programs against the tools of one sandbox.
 
     Raises:
-        ImportError: `ty` is not installed.
+        MissingExtra: `ty` is not installed.
     """
 
     def __init__(self, toolset: Toolset, actions: Actions, version: tuple[int, int]) -> None:
@@ -108,12 +109,12 @@ class Checker:
 
 
 def _binary() -> str:
-    try:
+    with extra("check", "check=True"):
         from ty import find_ty_bin  # noqa: PLC0415 - an extra
-
+    try:
         return str(find_ty_bin())
-    except (ImportError, FileNotFoundError) as error:
-        msg = "check=True needs the type checker ty: pip install 'codeact[check]'"
+    except FileNotFoundError as error:
+        msg = f"check=True: the package ty has no program here ({error}): reinstall 'codeact[check]'"
         raise ImportError(msg) from error
 
 

@@ -17,6 +17,7 @@ import typer
 from codeact.cli import outbox, policies, programs, traces
 from codeact.cli.programs import load_engine
 from codeact.cli.terminal import FAILED, INTERRUPTED, MISUSED, console, hung_up, put, refuse, say
+from codeact.extras import MissingExtra
 
 app = typer.Typer(
     name="codeact",
@@ -78,6 +79,9 @@ def _main() -> int:
         code = hung_up()
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+    except MissingExtra as error:
+        say(str(error))
+        code = MISUSED
     except Exception as error:
         # The parser's own errors come from click, which typer depends on or carries inside, by its version. All
         # of them, and nothing else, can say what they are in one line.
@@ -131,8 +135,7 @@ def demo(
         else:
             ok = played.serve(console(), _model(model, base_url), engine=engines[0], **chosen).ok
     except ModuleNotFoundError as error:
-        told = "codeact[" in str(error) or error.name == example.NAME
-        refuse(f"demo: {error}" if told else f"demo: {error}: pip install 'codeact[demo]'")
+        refuse(f"demo: {error}")
     except LookupError as error:
         refuse(f"--seed {seed}: {error.args[0] if error.args else error}")
     except (FileExistsError, NotADirectoryError, PermissionError) as error:

@@ -20,13 +20,11 @@ from urllib.parse import urlencode, urljoin
 from codeact.audit import events, trail
 from codeact.egress.addresses import Resolver, checked, resolve
 from codeact.egress.rules import METHODS, Allow, Refused, Target, judge, parse
+from codeact.extras import extra
 from codeact.tools import Tool, tool
 
-try:
+with extra("http", "codeact.egress"):
     import httpx
-except ImportError as error:
-    msg = "codeact.egress needs the package httpx: pip install 'codeact[http]'"
-    raise ImportError(msg) from error
 
 log = logging.getLogger("codeact")
 

@@ -68,7 +68,7 @@ class AnthropicModel(ProviderModel):
             options: further arguments of `messages.create`, such as `thinking`; None as a value leaves one out.
 
         Raises:
-            ModuleNotFoundError: the extra is not installed.
+            MissingExtra: the extra is not installed.
             TypeError: the client is not async.
             ValueError: there is no credential, or `timeout` is not above zero.
         """

@@ -67,7 +67,7 @@ class OpenAIModel(ProviderModel):
                 leaves one out, such as `stream_options` where an endpoint does not know it.
 
         Raises:
-            ModuleNotFoundError: the extra is not installed.
+            MissingExtra: the extra is not installed.
             TypeError: the client is not async.
             ValueError: there is no credential, or `timeout` is not above zero.
         """

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar
 
+from codeact.extras import extra
 from codeact.messages import Ending, ModelError, Reply, Request
 from codeact.models import failures
 from codeact.models.conversation import Ids, asked_ids, clean
@@ -30,15 +31,10 @@ def load(name: str) -> Any:
     """The module of a provider's client.
 
     Raises:
-        ModuleNotFoundError: the extra of the same name is not installed.
+        MissingExtra: the extra of the same name is not installed.
     """
-    try:
+    with extra(name, f"codeact.models.{name}"):
         return import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        msg = f"this model needs the package {name}: pip install 'codeact[{name}]'"
-        raise ModuleNotFoundError(msg, name=name) from None
 
 
 def refuse_keyless(variable: str) -> NoReturn:

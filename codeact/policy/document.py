@@ -214,7 +214,7 @@ class Policy(Part):
             settings: more for `codeact.egress.http_tool`.
 
         Raises:
-            ImportError: the extra `http` is not installed.
+            MissingExtra: the extra `http` is not installed.
         """
         from codeact.egress import http_tool  # noqa: PLC0415 - an extra, and only where there is a network
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-MISSING = "searching the help articles needs the package bm25s: pip install 'codeact[demo]'"
+from codeact.extras import extra
 
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _COMMON = frozenset(_FILE["common"].split())
@@ -37,7 +37,7 @@ class KnowledgeBase:
     """Articles that can be searched.
 
     Raises:
-        ModuleNotFoundError: the package that ranks is not installed; the message names the extra that brings it.
+        MissingExtra: the package that ranks is not installed; the message names the extra that brings it.
     """
 
     def __init__(self, articles: Iterable[Article]) -> None:
@@ -64,10 +64,8 @@ def load() -> KnowledgeBase:
 
 
 def _bm25() -> Any:
-    try:
-        return import_module("bm25s").BM25()  # here and not at the top: the other modules work without it
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(MISSING) from error
+    with extra("demo", "searching the help articles"):  # here and not at the top: the other modules work without it
+        return import_module("bm25s").BM25()
 
 
 def _words(text: str) -> list[str]:

