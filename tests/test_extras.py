@@ -23,7 +23,7 @@ ELSEWHERE = {"benchmarks", "docs"}
 
 COMING = {
     *("agent-framework", "catalogue", "dspy", "inspect-ai", "langchain"),
-    *("langgraph", "mcp", "openai-agents", "pydantic-ai", "smolagents"),
+    *("langgraph", "mcp", "openai-agents", "pydantic-ai"),
 }
 """Extras whose modules are not there yet."""
 

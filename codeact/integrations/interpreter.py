@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -15,6 +15,7 @@ from codeact.proposals import Proposal
 from codeact.result import Result, proposed
 from codeact.sandbox import Sandbox
 from codeact.session import Session
+from codeact.world import PastRun
 
 if TYPE_CHECKING:
     from codeact.outbox import Entry, Outbox
@@ -74,6 +75,8 @@ class Interpreter:
         self._results: list[Result] = []
         self._entries: dict[str, Entry] = {}
         self._turn = threading.Lock()
+        self._prologue = ""
+        self._prepared = False
 
     def __enter__(self) -> Self:
         return self
@@ -111,6 +114,30 @@ class Interpreter:
         """Those of the outbox that the proposals are in, as they were when they were submitted."""
         return tuple(self._entries.values())
 
+    def prepare(self, prologue: str) -> None:
+        """Have names ready for the programs that come.
+
+        Args:
+            prologue: a program that is run before the next one, and again wherever one finds a fresh world. What comes of
+                it is not among the `results`; where it fails, that is what the next program is told.
+        """
+        self._prologue, self._prepared = prologue, False
+
+    def move(self, sandbox: Sandbox) -> None:
+        """Go on in another sandbox, with the names that there are: its programs are run again, and no tool is called.
+
+        Args:
+            sandbox: has the tools and actions of this one, and more.
+
+        Raises:
+            RuntimeError: a program did not do there what it did here, and names are lost; or as `run`.
+        """
+        with self._turn:
+            before, self._session, self.sandbox = self._session, None, sandbox
+            if before is not None:
+                before.close()
+                self._opened(before.history).restore()
+
     def run(self, code: str) -> Result:
         """Run the next program of the conversation.
 
@@ -121,7 +148,10 @@ class Interpreter:
             Unrecorded: an audit did not take that the session is opened, or that a proposal is in the outbox.
         """
         with self._turn:
-            result = self._keep(self._opened().run(code))
+            session = self._opened()
+            if not self._lacking(session) or self._ready(told := session.run(self._prologue)):
+                told = session.run(code)
+            result = self._keep(told)
             if self._outbox is not None and result.ok and result.proposals:
                 self._entries.update({entry.id: entry for entry in self._outbox.submit(result, self._task)})
             return result
@@ -131,7 +161,10 @@ class Interpreter:
         while not self._turn.acquire(blocking=False):  # noqa: ASYNC110 - see _WAIT
             await asyncio.sleep(_WAIT)
         try:
-            result = self._keep(await self._opened().run_async(code))
+            session = self._opened()
+            if not self._lacking(session) or self._ready(told := await session.run_async(self._prologue)):
+                told = await session.run_async(code)
+            result = self._keep(told)
             if self._outbox is not None and result.ok and result.proposals:
                 entries = await self._outbox.submit_async(result, self._task)
                 self._entries.update({entry.id: entry for entry in entries})
@@ -145,10 +178,22 @@ class Interpreter:
         if session is not None:
             session.close()
 
-    def _opened(self) -> Session:
+    def _opened(self, history: Iterable[PastRun] = ()) -> Session:
         if self._session is None:
-            self._session = self.sandbox.session(tenant=self._tenant, task=self._task, files=self._files)
+            self._session = self.sandbox.session(
+                tenant=self._tenant, task=self._task, files=self._files, history=history
+            )
+            self._prepared = False
         return self._session
+
+    def _lacking(self, session: Session) -> bool:
+        """Whether the prologue is to be run before the next program."""
+        self._prepared = self._prepared and not session.lost
+        return bool(self._prologue) and not self._prepared
+
+    def _ready(self, result: Result) -> bool:
+        self._prepared = result.ok
+        return result.ok
 
     def _keep(self, result: Result) -> Result:
         self._results.append(result)

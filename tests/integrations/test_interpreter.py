@@ -131,3 +131,56 @@ WRONG = [
 def test_what_is_no_such_thing_is_refused_at_once(given, kind, told) -> None:
     with pytest.raises(kind, match=told):
         Interpreter(**{"sandbox": Sandbox(engine="restricted"), **given})
+
+
+def test_a_prologue_is_run_once_and_again_in_a_fresh_world(make) -> None:
+    asked: list[str] = []
+
+    @tool
+    def get_names(of: str) -> list[str]:
+        """Names."""
+        asked.append(of)
+        return [of]
+
+    with Interpreter(make([get_names], timeout=1.0)) as interpreter:
+        interpreter.prepare("names = tools.get_names('a')")
+        assert interpreter.run("names").value == ["a"]
+        assert interpreter.run("names").value == ["a"]
+        assert asked == ["a"]
+        interpreter.close()
+        assert interpreter.run("names").value == ["a"]
+        assert asked == ["a", "a"]
+        interpreter.prepare("names = tools.get_names('b')")
+        assert interpreter.run("names").value == ["b"]
+    assert len(interpreter.results) == 4
+
+
+def test_a_prologue_comes_back_where_a_program_has_cost_the_world() -> None:
+    with Interpreter(Sandbox([get_number], limits=Limits(timeout=0.5))) as interpreter:
+        interpreter.prepare("number = tools.get_number('abc')")
+        assert "world is lost" in interpreter.run("while True: pass").observation()
+        assert interpreter.run("number").value == 3
+
+
+def test_where_a_prologue_fails_the_program_is_told(make) -> None:
+    with Interpreter(make([get_number])) as interpreter:
+        interpreter.prepare("number = tools.get_numbr('abc')")
+        assert "get_numbr" in interpreter.run("1").error.message
+        interpreter.prepare("number = tools.get_number('abc')")
+        assert interpreter.run("number").value == 3
+
+
+def test_names_move_to_another_sandbox_and_no_tool_is_called_again(make) -> None:
+    asked: list[int] = []
+
+    @tool
+    def count() -> int:
+        """How often it was asked."""
+        asked.append(1)
+        return len(asked)
+
+    with Interpreter(make([count])) as interpreter:
+        interpreter.run("n = tools.count()\ndef twice():\n    return n * 2")
+        interpreter.move(make([count, get_number]))
+        assert interpreter.run("twice() + tools.get_number('abc')").value == 5
+    assert asked == [1]
