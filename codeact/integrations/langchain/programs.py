@@ -1,4 +1,4 @@
-"""LangChain: `run_python` as one of its tools."""
+"""`run_python` as a tool of LangChain."""
 
 from __future__ import annotations
 
