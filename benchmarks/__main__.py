@@ -33,6 +33,13 @@ POINTS = 20
 
 def main() -> int:
     """Measure what the arguments ask for; gives 1 when a case failed."""
+    parser = arguments()
+    chosen = parser.parse_args()
+    return int(chosen.measure(parser, chosen))
+
+
+def arguments() -> argparse.ArgumentParser:
+    """What the command takes."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     suites = parser.add_subparsers(required=True, metavar="SUITE")
     for name, suite in SUITES.items():
@@ -42,8 +49,7 @@ def main() -> int:
     _add_draw(suites.add_parser)
     for other in (_add_lateness(suites.add_parser), _add_soak(suites.add_parser), roundtrips.add(suites.add_parser)):
         other.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file too")
-    chosen = parser.parse_args()
-    return int(chosen.measure(parser, chosen))
+    return parser
 
 
 def _add_tables(add: Add, name: str, about: str, suites: tuple[str, ...]) -> None:

@@ -80,3 +80,4 @@ class Finished:
 
 
 Event = Wrote | Waiting | Running | Ran | Finished
+"""What `Agent.stream` gives."""

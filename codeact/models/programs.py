@@ -8,6 +8,8 @@ from typing import Any
 from codeact.messages import Asked
 
 RUN_PYTHON = "run_python"
+"""The name of the tool that takes programs, for models and frameworks alike."""
+
 DESCRIPTION = "Run a Python program in the sandbox. Gives its value, what it printed, or its error."
 SCHEMA = {
     "type": "object",

@@ -5,6 +5,6 @@ who answers for it. What it does not name is not granted.
 """
 
 from codeact.policy.document import Policy, PolicyError, PolicyWarning
-from codeact.policy.page import page
+from codeact.policy.wording import page
 
 __all__ = ["Policy", "PolicyError", "PolicyWarning", "page"]
