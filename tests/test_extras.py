@@ -22,7 +22,7 @@ ELSEWHERE = {"benchmarks", "docs"}
 """Extras for what is in a checkout only: no module of the package needs them."""
 
 COMING = {
-    *("agent-framework", "catalogue", "dspy", "inspect-ai", "langchain"),
+    *("agent-framework", "catalogue", "inspect-ai", "langchain"),
     *("langgraph", "mcp", "openai-agents", "pydantic-ai"),
 }
 """Extras whose modules are not there yet."""

@@ -7,11 +7,11 @@ import functools
 import inspect
 import keyword
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 from codeact.actions import Action, action
 from codeact.integrations.interpreter import Interpreter
@@ -73,8 +73,8 @@ class Namespace:
     def interpreter(self) -> Interpreter:
         """The conversation's interpreter; made where there is none yet."""
         if self._made is None:
-            self._made = self._make(*self._capabilities())
-        return self._made
+            self._make_room()
+        return cast("Interpreter", self._made)
 
     def offer(self, tools: Mapping[str, Callable[..., Any]], ends_with: Iterable[str]) -> None:
         """Say which tools there are from now on, and what the ending is given.
@@ -90,15 +90,19 @@ class Namespace:
         """
         parameters = tuple(ends_with)
         for name in (*tools, *parameters):
-            _check(name)
-        fresh = tools.keys() - self._known.keys()
-        if fresh or self._offered != tools.keys() or self._parameters != parameters:
+            _check(name, taken={self._ending, "tools", "actions"} if name in tools else ())
+        before = self._known
+        same = all(name in before and _alike(function, before[name]) for name, function in tools.items())
+        self._known = {**before, **tools}
+        if not same or self._made is None:
+            try:
+                self._make_room()
+            except BaseException:
+                self._known = before
+                raise
+        if not same or self._offered != tools.keys() or self._parameters != parameters:
             self._ready = False
-        self._known |= tools
         self._offered, self._parameters = frozenset(tools), parameters
-        if fresh and self._made is not None:
-            made = self._make(*self._capabilities())
-            outside_a_loop(functools.partial(self._made.move, made.sandbox))
 
     def bind(self, variables: Mapping[str, object]) -> None:
         """Have the next program find copies of values under these names.
@@ -109,10 +113,7 @@ class Namespace:
         """
         limits = self.interpreter.sandbox.limits
         for name, value in variables.items():
-            _check(name)
-            if name in {*self._offered, self._ending}:
-                msg = f"variable {name!r}: a tool has this name; use another one"
-                raise ValueError(msg)
+            _check(name, taken={*self._offered, self._ending})
             try:
                 self._variables[name] = from_host(value, depth=limits.value_depth, size=limits.value_bytes)
             except Uncrossable as error:
@@ -138,6 +139,14 @@ class Namespace:
         """End the session. What came of its programs stays."""
         if self._made is not None:
             self._made.close()
+
+    def _make_room(self) -> None:
+        """Make the interpreter, or let it go on where all tools are that are known now."""
+        made = self._make(*self._capabilities())
+        if self._made is None:
+            self._made = made
+        else:
+            outside_a_loop(functools.partial(self._made.move, made.sandbox))
 
     def _capabilities(self) -> tuple[list[Tool[..., Any]], list[Action[..., Any]]]:
         def variables() -> dict[str, Any]:
@@ -212,9 +221,16 @@ def _typed(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, A
     return signature.replace(parameters=parameters, return_annotation=given), {**annotations, "return": given}
 
 
-def _check(name: str) -> None:
+def _alike(function: Callable[..., Any], other: Callable[..., Any]) -> bool:
+    return function is other or _typed(function) == _typed(other)
+
+
+def _check(name: str, *, taken: Container[str]) -> None:
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         msg = f"{name!r:.200} is no identifier, and programs could not use it; give another name"
+        raise ValueError(msg)
+    if name in taken:
+        msg = f"{name!r} is the name of something else that programs find; give another name"
         raise ValueError(msg)
 
 

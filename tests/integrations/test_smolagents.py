@@ -211,7 +211,11 @@ def test_a_managed_agent_is_refused(executor) -> None:
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({"not a name": 1}, "no identifier"), ({"search": 1}, "a tool has this name"), ({"x": object()}, "variable x")],
+    [
+        ({"not a name": 1}, "no identifier"),
+        ({"search": 1}, "something else that programs find"),
+        ({"x": object()}, "variable x"),
+    ],
 )
 def test_a_variable_that_cannot_go_in_is_named(executor, given, message) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
