@@ -27,7 +27,7 @@ def outcome(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
 
     def run(text: str, *arguments: str) -> pytest.RunResult:
         pytester.makepyfile(text)
-        return pytester.runpytest_inprocess(*PLUGIN, *arguments)
+        return pytester.runpytest_subprocess(*PLUGIN, *arguments)  # in this one, modules would be imported twice
 
     return run
 
