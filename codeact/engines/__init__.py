@@ -3,7 +3,9 @@
 An engine is handed what a world may hold and gives back an instance; an instance runs programs, one after the
 other, each behind doors of its own, and gives back an outcome for each. Engines know nothing about tools beyond
 the doors, and nothing about results beyond the outcome.
-Engines of others register under the entry point group `codeact.engines`.
+Engines of others register under the entry point group `codeact.engines`: what the entry point names is called without
+arguments and gives an `Engine` of the entry point's name. The names of codeact's own engines cannot be taken: `wasm` is
+what says that it is the boundary. `python -m codeact.testing.conformance NAME` puts one to the test.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
@@ -342,25 +343,39 @@ def _state(guest: Path) -> tuple[object, ...]:
 
 
 def _make(name: str, guest: Path | None) -> Engine:
-    if name in _OWN:
-        module, _, attribute = _OWN[name].partition(":")
-        try:
-            factory = getattr(import_module(module), attribute)
-        except ImportError as error:
-            msg = f"engine={name!r} cannot be imported: {error}; reinstall codeact"
-            raise EngineUnavailable(msg) from error
-        if guest is not None:
-            factory = partial(factory, guest)
-    else:
-        for point in _points():
-            if point.name == name:
-                factory = point.load()
-                break
-        else:
-            msg = f"engine={name!r}: no such engine; choose one of {', '.join(engine_names())}"
-            raise ValueError(msg)
-    engine = factory()
+    if name not in _OWN:
+        return _made_by_others(name)
+    module, _, attribute = _OWN[name].partition(":")
+    try:
+        factory = getattr(import_module(module), attribute)
+    except ImportError as error:
+        msg = f"engine={name!r} cannot be imported: {error}; reinstall codeact"
+        raise EngineUnavailable(msg) from error
+    engine: Engine = factory() if guest is None else factory(guest)
+    return engine
+
+
+def _made_by_others(name: str) -> Engine:
+    """An engine that another package registers. Whatever is wrong with it is said in one way."""
+    points = [point for point in _points() if point.name == name]
+    if not points:
+        msg = f"engine={name!r}: no such engine; choose one of {', '.join(engine_names())}"
+        raise ValueError(msg)
+    whose = ", ".join(sorted({point.dist.name if point.dist else point.value for point in points}))
+    if len({point.value for point in points}) > 1:
+        msg = f"engine={name!r}: several packages register one of that name ({whose}); uninstall all but one"
+        raise EngineUnavailable(msg)
+    try:
+        engine = points[0].load()()
+    except EngineUnavailable:
+        raise
+    except Exception as error:
+        msg = f"engine={name!r}: the package {whose} cannot set it up: {type(error).__name__}: {error}"
+        raise EngineUnavailable(msg) from error
     if not isinstance(engine, Engine):
-        msg = f"engine={name!r}: {type(engine).__name__} does not satisfy codeact.engines.Engine"
-        raise TypeError(msg)
+        msg = f"engine={name!r}: what the package {whose} makes, {type(engine).__name__}, has no name or no open: see codeact.Engine"
+        raise EngineUnavailable(msg)
+    if engine.name != name:
+        msg = f"engine={name!r}: the package {whose} registers it by that name, and it calls itself {engine.name!r}"
+        raise EngineUnavailable(msg)
     return engine
