@@ -22,6 +22,7 @@ from codeact.proposals import digest_of
 from codeact.signatures import signature_line
 from codeact.tools import BadArguments, Consequence, Granted, Tool, Toolset, binder, collected, tool
 from codeact.values import Member, Uncrossable, from_host
+from wasm_runtime.guest.names import listed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -268,7 +269,7 @@ class Actions(Mapping[str, "Action[..., Any]"]):
         return len(self._actions)
 
     def __repr__(self) -> str:
-        return f"Actions({', '.join(self._actions)})"
+        return f"Actions({listed(list(self._actions)) if self._actions else ''})"
 
     @property
     def inside(self) -> Toolset:

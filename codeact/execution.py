@@ -86,7 +86,7 @@ class Execution:
             self._trail = Trail(place.trail.audit, self._id, place.trail.session, place.trail.tenant)
         self._started = time.monotonic()
         self._deadline = Deadline(grant.limits, place.until if place else math.inf)
-        offer = Offer(grant.tools, grant.actions, grant.limits)
+        offer = Offer(grant.tools, grant.actions, grant.limits, grant.catalogue)
         self.door = Door(offer, grant.limits, self._deadline, portal, self._trail)
         self._output = Output(grant.limits.output)
         self._lock = threading.Lock()

@@ -21,6 +21,7 @@ from codeact.tape import Player, Recorder, Tape
 from codeact.tools import Toolset
 
 if TYPE_CHECKING:
+    from codeact.catalogue import Catalogue
     from codeact.check import Checker
     from codeact.journal.recording import Recording
 
@@ -43,6 +44,7 @@ class Grant:
         audit: where events go; None when nobody listens.
         code: what the engine has compiled.
         recording: keeps its runs in a journal; None where there is none.
+        catalogue: finds tools, where there are many; otherwise None.
     """
 
     engine: Engine
@@ -55,6 +57,7 @@ class Grant:
     audit: Audit | None = None
     code: CodeCache = field(default_factory=CodeCache)
     recording: Recording | None = None
+    catalogue: Catalogue | None = None
 
     def tape(self) -> Tape:
         """An empty tape for a run."""

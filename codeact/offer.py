@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codeact import excerpts
 from codeact.actions import Action, Actions, Proposed
@@ -17,6 +17,9 @@ from codeact.values import encode
 from codeact.work import Work, told
 from wasm_runtime.guest.names import ACTIONS, unknown_action, unknown_tool
 
+if TYPE_CHECKING:
+    from codeact.catalogue import Catalogue
+
 
 class Offer:
     """The tools and actions of one run, and what has been proposed.
@@ -24,10 +27,11 @@ class Offer:
     It is asked on the guest's thread alone.
     """
 
-    def __init__(self, tools: Toolset, actions: Actions, limits: Limits) -> None:
+    def __init__(self, tools: Toolset, actions: Actions, limits: Limits, catalogue: Catalogue | None = None) -> None:
         self._tools = tools
         self._actions = actions
         self._limits = limits
+        self._catalogue = catalogue
         self._proposals: dict[str, Proposal] = {}
         self._size = 0
 
@@ -62,11 +66,17 @@ class Offer:
 
     def _asked(self, name: str) -> Tool[..., Any] | Action[..., Any] | Refusal:
         if name.startswith(ACTIONS) and self._actions:
-            bare = name.removeprefix(ACTIONS)
-            return self._actions.get(bare) or Refusal(
-                "AttributeError", unknown_action(bare, self._actions, self._tools)
-            )
-        return self._tools.get(name) or Refusal("AttributeError", unknown_tool(name, self._tools, self._actions))
+            found: Tool[..., Any] | Action[..., Any] | None = self._actions.get(name.removeprefix(ACTIONS))
+        else:
+            found = self._tools.get(name)
+        return found or Refusal("AttributeError", self._unknown(name))
+
+    def _unknown(self, name: str) -> str:
+        if self._catalogue is not None:
+            return self._catalogue.unknown(name)
+        if name.startswith(ACTIONS) and self._actions:
+            return unknown_action(name.removeprefix(ACTIONS), self._actions, self._tools)
+        return unknown_tool(name, self._tools, self._actions)
 
     def _proposing(self, action: Action[..., Any], arguments: dict[str, object], line: int) -> Work | Refusal:
         """What puts a proposal on record; refused where all of them together would be more than a value may hold."""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
 
-from codeact.actions import Action, Actions
+from codeact.catalogue import Member, line_of, without_catalogue, words
 from codeact.declarations import stubs
 from codeact.limits import Limits
 from codeact.sandbox import Sandbox
-from codeact.tools import Tool, Toolset
+from wasm_runtime.guest.names import shortened
 
-FULL = 12_000
-"""Characters of stubs that every request may carry: some thirty tools with a record each, 3,000 tokens. With more, there is
-a line for each tool, which is less than half of that, and a task takes a turn more, to ask for help. In tokens both come to
-the same at a dozen tools (five turns, with a cache for prompts or without); the limit is higher because that turn takes
-seconds, and a model that does without it guesses what is in a record."""
+LINES = 12_000
+"""Characters that the lines may have where there is one for each tool: as many as the longest stubs have, for some ninety tools. With
+more, names are listed instead."""
+
+NAMES = 4_000
+"""Characters of such a list, a thousand tokens. It is for finding one's way: what is not in it is found by searching."""
 
 BRIEF = 1_024
 """Characters that the description of a tool may have with every provider."""
@@ -24,9 +25,8 @@ _BRIEF = (
     "Run one Python program in a sandbox. It gives the value of its last expression, what it printed, or its error."
     " Names stay from one program to the next. No network, no other packages."
 )
-_CALLS = [
-    "Data come from `tools`: print(tools) tells what there is, help(tools.name) how it is called; await async ones."
-]
+_CALLS = "Data come from `tools`: {finding}; await async ones."
+_FINDING = "print(tools) tells what there is, help(tools.name) how it is called"
 _PROPOSES = ["What changes the world is proposed by calling `actions`, and decided outside, later."]
 
 _BY_CALL = "To find something out or compute it, call run_python with one Python program. Read what comes of it; then write the next one, or answer."
@@ -57,7 +57,7 @@ def system(sandbox: Sandbox, *, has_tools: bool, instructions: str) -> str:
     """
     parts = [instructions.strip(), _BY_CALL if has_tools else _BY_TEXT, _rules(sandbox, has_tools=has_tools)]
     if sandbox.tools or sandbox.actions:
-        parts.append(_granted(sandbox.tools, sandbox.actions))
+        parts.append(_granted(sandbox))
     return "\n\n".join(filter(None, parts))
 
 
@@ -70,12 +70,19 @@ def description(sandbox: Sandbox) -> str:
     Returns:
         At most `BRIEF` characters.
     """
-    told = " ".join([_BRIEF, *(_CALLS * bool(sandbox.tools)), *(_PROPOSES * bool(sandbox.actions))])
-    names = [f"tools.{name}" for name in sandbox.tools] + [f"actions.{name}" for name in sandbox.actions]
-    shown = names
+    finding = _FINDING if sandbox.catalogue is None else sandbox.catalogue.asked
+    calls = [_CALLS.format(finding=finding)] * bool(sandbox.tools)
+    told = " ".join([_BRIEF, *calls, *(_PROPOSES * bool(sandbox.actions))])
+    names = _names(sandbox)
+    shown = names[:BRIEF]
     while len(text := told + _listed(shown, len(names) - len(shown))) > BRIEF:
         shown = shown[:-1]
     return text
+
+
+def _names(sandbox: Sandbox) -> list[str]:
+    tools = sandbox.tools if sandbox.catalogue is None else without_catalogue(sandbox.tools)
+    return [f"tools.{name}" for name in tools] + [f"actions.{name}" for name in sandbox.actions]
 
 
 def _listed(names: list[str], left_out: int) -> str:
@@ -114,21 +121,44 @@ def _limits(limits: Limits) -> str:
     return f"{limits.timeout:g} s, {limits.memory // 2**20:,} MiB, {limits.calls:,} tool calls"
 
 
-def _granted(tools: Toolset, actions: Actions) -> str:
-    """What there is to call, with all that there is to say of it, or a line for each where that is too much."""
-    names = " and ".join(["`tools`"] * bool(tools) + ["`actions`"] * bool(actions))
-    full = stubs(tools, actions)
-    if len(full) <= FULL:
-        return f"This is in {names}:\n\n```\n{full}```"
-    lines = [f"tools.{_line(tool)}" for tool in tools.values()] + [
-        f"actions.{_line(action)}" for action in actions.values()
-    ]
+def _granted(sandbox: Sandbox) -> str:
+    """What there is to call: all that there is to say of it, or a line for each where that is too much, or names."""
+    tools, actions, catalogue = sandbox.tools, sandbox.actions, sandbox.catalogue
+    homes = " and ".join(["`tools`"] * bool(tools) + ["`actions`"] * bool(actions))
+    if catalogue is None:
+        full = stubs(tools, actions)
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", full)), default=0))  # no documentation ends it
+        return f"This is in {homes}:\n\n{fence}\n{full}{fence}"
+    members: list[Member] = [*without_catalogue(tools).values(), *actions.values()]
+    lines = "\n".join(map(line_of, members))
+    if len(lines) <= LINES:
+        return (
+            f"This is in {homes}. Of what you do not know well enough, ask in a program: {catalogue.asked}.\n\n{lines}"
+        )
     return (
-        f"This is in {names}. Of what you do not know well enough, a program can call help, as in help(tools.name):\n\n"
-        + "\n".join(lines)
+        f"In {homes} there is more than can be listed: {catalogue.size}. Look for what you need in a program: {catalogue.asked}."
+        f" Some names, by their first words:\n\n{_grouped(_names(sandbox))}"
     )
 
 
-def _line(member: Tool[..., Any] | Action[..., Any]) -> str:
-    first = next(iter(member.doc.strip().splitlines()), "")
-    return member.signature_line + f"  # {first}" * bool(first)
+def _grouped(names: list[str]) -> str:
+    """Names in lines, those together that begin with the same word, and as many of each as there is room for."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        groups.setdefault(tuple(words(name)[:2]), []).append(name)
+    alone = [name for group in groups.values() if len(group) == 1 for name in group]
+    parts = sorted((group for group in groups.values() if len(group) > 1), key=len, reverse=True)
+    parts += [alone] * bool(alone)
+    shown = max(map(len, parts))
+    while len(text := "\n".join(_part(part, shown) for part in parts)) > NAMES and (shown > 1 or len(parts) > 1):
+        if shown > 1:
+            shown = shown * 3 // 4
+        else:
+            parts.pop()
+    left = len(names) - sum(map(len, parts))
+    return f"{text}\nand {left:,} more" if left else text
+
+
+def _part(names: list[str], shown: int) -> str:
+    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    return f"{', '.join(map(shortened, names[:shown]))}{more}"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Self
 
 from codeact.actions import Actions
 from codeact.audit import Audit
+from codeact.catalogue import Catalogue, offered
 from codeact.completion import complete, complete_async
-from codeact.declarations import faces
 from codeact.engines import Engine, Face, choice
 from codeact.files import Content, checked
 from codeact.grant import Grant
@@ -20,6 +20,7 @@ from codeact.result import Result
 from codeact.session import Session
 from codeact.tools import Granted, Toolset
 from codeact.world import PastRun
+from wasm_runtime.guest.names import listed
 
 if TYPE_CHECKING:
     from codeact.check import Checker
@@ -114,10 +115,13 @@ class Sandbox:
             made = prepared = choice.prepared(made, ready, most)
             self._end = prepared.close
         proposable = actions if isinstance(actions, Actions) else Actions(actions)
-        checker = _checker(toolset, proposable, made) if check else None
-        seen = faces(toolset, proposable)
-        recording = None if journal is None else _recording(journal, made, seen, most, given)
-        self._grant = Grant(made, toolset, proposable, seen, most, checker, given, audit, recording=recording)
+        offer = offered(toolset, proposable)
+        checker = _checker(offer.tools, proposable, made) if check else None
+        recording = None if journal is None else _recording(journal, made, offer.faces, most, given)
+        self._grant = Grant(
+            made, offer.tools, proposable, offer.faces, most, checker, given, audit,
+            recording=recording, catalogue=offer.catalogue,
+        )  # fmt: skip
 
     @classmethod
     def from_policy(  # noqa: PLR0913 - as above
@@ -174,12 +178,17 @@ class Sandbox:
         )
 
     def __repr__(self) -> str:
-        return f"<Sandbox on {self.engine} with {', '.join(self.tools) or 'no tools'}>"
+        return f"<Sandbox on {self.engine} with {listed(list(self.tools)) if self.tools else 'no tools'}>"
 
     @property
     def tools(self) -> Toolset:
-        """The tools granted."""
+        """The tools granted; where there are many, what finds them is among them (see `catalogue`)."""
         return self._grant.tools
+
+    @property
+    def catalogue(self) -> Catalogue | None:
+        """What programs find tools by, as `tools.search("…")`; None where a prompt has room for all that is to be said of them."""
+        return self._grant.catalogue
 
     @property
     def actions(self) -> Actions:

@@ -18,6 +18,7 @@ from pydantic.errors import PydanticUserError
 from codeact.misfits import explain
 from codeact.shapes import Shape, shape_of
 from codeact.signatures import signature_line
+from wasm_runtime.guest.names import listed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -236,7 +237,7 @@ class Toolset(Mapping[str, "Tool[..., Any]"]):
         return len(self._tools)
 
     def __repr__(self) -> str:
-        return f"Toolset({', '.join(self._tools)})"
+        return f"Toolset({listed(list(self._tools)) if self._tools else ''})"
 
 
 def _as_tool(member: Callable[..., Any], name: str | None) -> Tool[..., Any]:

@@ -22,7 +22,7 @@ ELSEWHERE = {"benchmarks", "docs"}
 """Extras for what is in a checkout only: no module of the package needs them."""
 
 COMING = {
-    *("agent-framework", "catalogue", "inspect-ai", "langchain"),
+    *("agent-framework", "inspect-ai", "langchain"),
     *("langgraph", "mcp", "openai-agents", "pydantic-ai"),
 }
 """Extras whose modules are not there yet."""
@@ -31,7 +31,6 @@ PACKAGES = {
     "agent-framework": "agent_framework",
     "anthropic": "anthropic",
     "build": "componentize_py",
-    "catalogue": "bm25s",
     "check": "ty",
     "demo": "bm25s",
     "dspy": "dspy",

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from codeact import Agent, Limits, Sandbox, action, stubs, tool
-from codeact.prompt import FULL
+from codeact.catalogue import FULL
 from codeact.testing.models import Program, ScriptedModel
 from tests.agent.conftest import get_charges
 
@@ -58,7 +58,7 @@ def test_many_tools_have_a_line_each(make) -> None:
     line = "tools.get_charges_7(customer_id: str, since: int = 0) -> list[Charge]  # The charges of a customer, oldest first."
     assert line in text.splitlines()
     assert "cancelled" not in text
-    assert "help(tools.name)" in text
+    assert 'tools.describe("name")' in text
     told = sandbox.run("help(tools.get_charges_7)").observation()
     assert "Those that were cancelled are among them" in told
     assert "class Charge" in told
