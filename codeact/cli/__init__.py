@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from codeact.cli import outbox, policies, programs, traces
+from codeact.cli import outbox, policies, programs, servers, traces
 from codeact.cli.programs import load_engine
 from codeact.cli.terminal import FAILED, INTERRUPTED, MISUSED, console, hung_up, put, refuse, say
 from codeact.extras import MissingExtra
@@ -153,6 +153,7 @@ def _model(name: str, base_url: str | None) -> object:
 
 
 app.command(epilog=programs.EXAMPLES, short_help="Run one program and show its result.")(programs.run)
+app.command(epilog=servers.EXAMPLES, short_help="Serve run_python to MCP clients.")(servers.mcp)
 app.command(epilog=policies.ATTACKS, short_help="Attack the walls of a policy and say which hold.")(policies.walls)
 app.add_typer(policies.policy, name="policy", short_help="Look at a policy.")
 app.add_typer(outbox.outbox, name="outbox", short_help="Decide what programs have proposed.")

@@ -96,14 +96,7 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
 ) -> None:
     """Run one program and show its result."""
     source = _source(file, code)
-    granted = _Granted(tools or [], actions or [], journal)
-    if policy is None:
-        sandbox = _sandbox(granted, engine or "wasm", timeout, guest)
-    else:
-        for option, given in (("--engine", engine), ("--timeout", timeout)):
-            if given is not None:
-                refuse(f"{option} {given}: --policy {policy} says which; leave one of them out")
-        sandbox = _by_policy(policy, granted, guest)
+    sandbox = Chosen(tools or [], actions or [], journal, policy, engine, timeout, guest).sandbox()
     put_in = _workspace(files or [])
     if save is not None:
         try:
@@ -156,14 +149,55 @@ def _standard_input() -> bytes:
 
 
 @dataclass(frozen=True)
-class _Granted:
-    """What the options grant, by the words of the sandbox that takes it."""
+class Chosen:
+    """The sandbox that the options of a command choose; None and nothing where they say nothing of it."""
 
     tools: list[str]
     actions: list[str]
     journal: Path | None
+    policy: Path | None
+    engine: str | None
+    timeout: str | None
+    guest: Path | None
 
-    def read(self) -> dict[str, Any]:
+    def sandbox(self) -> Sandbox:
+        """Set it up, or say why that cannot be done."""
+        if self.policy is None:
+            return self._plain(self.engine or "wasm")
+        for option, given in (("--engine", self.engine), ("--timeout", self.timeout)):
+            if given is not None:
+                refuse(f"{option} {given}: --policy {self.policy} says which; leave one of them out")
+        return self._by_policy(self.policy)
+
+    def _plain(self, engine: str) -> Sandbox:
+        from codeact.limits import Limits  # noqa: PLC0415 - see the package's docstring
+        from codeact.sandbox import Sandbox  # noqa: PLC0415 - see the package's docstring
+
+        limits = Limits()
+        if self.timeout is not None:
+            try:
+                limits = Limits(timeout=_seconds(self.timeout))
+            except ValueError as error:
+                refuse(f"--timeout {self.timeout}: {str(error).rpartition(': ')[2]}")
+        given = self._granted()
+        load_engine(engine, self.guest)
+        return Sandbox(**given, engine=engine, limits=limits, guest=self.guest)
+
+    def _by_policy(self, file: Path) -> Sandbox:
+        from codeact.cli.policies import load  # noqa: PLC0415 - see the package's docstring
+        from codeact.policy import PolicyError  # noqa: PLC0415 - as above
+        from codeact.sandbox import Sandbox  # noqa: PLC0415 - as above
+
+        policy = load(file, "--policy")
+        given = self._granted()
+        load_engine(policy.boundary.engine, self.guest)
+        try:
+            return Sandbox.from_policy(policy, **given, guest=self.guest)
+        except (PolicyError, ValueError) as error:
+            refuse(f"--policy {file}: {error}")
+
+    def _granted(self) -> dict[str, Any]:
+        """What is granted, by the words of the sandbox that takes it."""
         from codeact.actions import Actions  # noqa: PLC0415 - see the package's docstring
 
         return {
@@ -180,35 +214,6 @@ def _journal(file: Path) -> Journal:
         return Journal(file)
     except (JournalError, ValueError) as error:
         refuse(f"--journal {file}: {error}")
-
-
-def _sandbox(granted: _Granted, engine: str, timeout: str | None, guest: Path | None) -> Sandbox:
-    from codeact.limits import Limits  # noqa: PLC0415 - see the package's docstring
-    from codeact.sandbox import Sandbox  # noqa: PLC0415 - see the package's docstring
-
-    limits = Limits()
-    if timeout is not None:
-        try:
-            limits = Limits(timeout=_seconds(timeout))
-        except ValueError as error:
-            refuse(f"--timeout {timeout}: {str(error).rpartition(': ')[2]}")
-    given = granted.read()
-    load_engine(engine, guest)
-    return Sandbox(**given, engine=engine, limits=limits, guest=guest)
-
-
-def _by_policy(file: Path, granted: _Granted, guest: Path | None) -> Sandbox:
-    from codeact.cli.policies import load  # noqa: PLC0415 - see the package's docstring
-    from codeact.policy import PolicyError  # noqa: PLC0415 - as above
-    from codeact.sandbox import Sandbox  # noqa: PLC0415 - as above
-
-    policy = load(file, "--policy")
-    given = granted.read()
-    load_engine(policy.boundary.engine, guest)
-    try:
-        return Sandbox.from_policy(policy, **given, guest=guest)
-    except (PolicyError, ValueError) as error:
-        refuse(f"--policy {file}: {error}")
 
 
 def _workspace(places: list[str]) -> dict[str, bytes]:

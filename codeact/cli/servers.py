@@ -1,0 +1,139 @@
+"""`codeact mcp`: a sandbox for whoever speaks MCP."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+from contextlib import ExitStack, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codeact.cli.programs import Chosen
+from codeact.cli.terminal import refuse, say
+
+if TYPE_CHECKING:
+    from codeact.outbox import Outbox
+    from codeact.sandbox import Sandbox
+
+EXAMPLES = """Examples:
+
+\b
+  codeact mcp --tools shop.tools:TOOLS
+  codeact mcp --tools shop.tools:TOOLS --actions shop.actions:ACTIONS --outbox outbox.db
+  codeact mcp --tools shop.tools:TOOLS --policy policy.toml --journal runs.sqlite
+  codeact mcp --tools shop.tools:TOOLS --http 8000
+  claude mcp add shop -- codeact mcp --tools shop.tools:TOOLS
+
+\b
+It serves one tool, run_python. Each client has a session of its own: names stay from one program to the next.
+Over stdio it ends when its client closes the pipe. Over HTTP it is at http://HOST:PORT/mcp, for this machine alone: there is
+no authentication. What it logs goes to stderr.
+
+\b
+What programs propose by --actions is submitted to --outbox, and waits there: see codeact outbox. Nothing of it is performed here.
+
+Needs the extra `mcp`: pip install 'codeact[mcp]'.
+"""
+
+
+def mcp(  # noqa: PLR0913, PLR0917 - each is an option of the command
+    tools: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:ATTR",
+            help="Grant a tool, a typed function, or a list, mapping or Toolset of them. May be given several times.",
+        ),
+    ] = None,
+    actions: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:ATTR",
+            help="Let programs propose an action, or those of a list or mapping. May be given several times.",
+        ),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="wasm|restricted",
+            help="wasm, the default, is the boundary; restricted is fast and only stops accidents.",
+        ),
+    ] = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="S", help="Seconds until a program is stopped; 5 by default.")
+    ] = None,
+    guest: Annotated[Path | None, typer.Option(help="A guest of your own for wasm; see codeact build.")] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Run programs as this policy says, on record in its log."),
+    ] = None,
+    outbox: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Submit what programs propose to this outbox.")
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="TASK", help="What all programs are for, on record; by default a task for each session."),
+    ] = None,
+    journal: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the runs in this journal; see codeact trace.")
+    ] = None,
+    http: Annotated[
+        str | None, typer.Option(metavar="[HOST:]PORT", help="Serve over HTTP, in place of stdio; HOST is 127.0.0.1.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A name by which other machines call it; needed to listen to them. May be given several times.",
+        ),
+    ] = None,
+) -> None:
+    """Serve run_python to MCP clients, over stdio or HTTP."""
+    if outbox is not None and not actions:
+        refuse(f"--outbox {outbox}: nothing can be proposed; grant something with --actions")
+    if allow_host and http is None:
+        refuse("--allow-host: it is for --http")
+    from codeact.integrations.mcp import server, serving  # noqa: PLC0415 - see the package's docstring
+
+    listening = None if http is None else _listening(http, allow_host or [], serving.LOCAL)
+    with ExitStack() as until:
+        with redirect_stdout(sys.stderr):
+            sandbox = Chosen(tools or [], actions or [], journal, policy, engine, timeout, guest).sandbox()
+            opened = None if outbox is None else until.enter_context(_outbox(outbox, sandbox))
+            served = server(sandbox, outbox=opened, task=task)
+        logging.basicConfig(stream=sys.stderr, format="codeact: %(levelname)s: %(name)s: %(message)s")
+        if listening is None:
+            serving.over_stdio(served)
+        else:
+            host, port = listening.getsockname()[:2]
+            say(f"serving http://{f'[{host}]' if ':' in host else host}:{port}{serving.PATH}")
+            serving.over_http(served, listening, allow_host or [])
+
+
+def _outbox(file: Path, sandbox: Sandbox) -> Outbox:
+    from codeact.outbox import Outbox, OutboxError  # noqa: PLC0415 - see the package's docstring
+
+    try:
+        return Outbox(file, actions=sandbox.actions)
+    except OutboxError as error:
+        refuse(f"--outbox {file}: {error}")
+
+
+def _listening(place: str, allowed: list[str], local: frozenset[str]) -> socket.socket:
+    """A socket that is bound to a place."""
+    host, _, port = place.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
+    if not (port.isascii() and port.isdigit() and int(port) < 2**16):
+        refuse(f"--http {place}: expected PORT or HOST:PORT, like 8000 or 127.0.0.1:8000")
+    if host not in local and not allowed:
+        refuse(
+            f"--http {place}: other machines reach {host}, and nobody authenticates; if that is meant, say by --allow-host"
+            " NAME what they call it"
+        )
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        refuse(f"--http {place}: {error.strerror or error}")

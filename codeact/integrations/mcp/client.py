@@ -1,0 +1,265 @@
+"""The tools of an MCP server as tools and actions of a sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from codeact.actions import Action, action
+from codeact.extras import extra
+from codeact.integrations.mcp.answers import is_wrapped, unwrapped, value_of
+from codeact.outbox import NothingHappened
+from codeact.schemas import Schema, identifiers, typed
+from codeact.tools import Tool, tool
+
+with extra("mcp", "codeact.integrations.mcp"):
+    from mcp import Client, ClientSession, MCPError
+    from mcp import types as mcp_types
+
+PAGES = 1_000
+"""Pages of a server's list of tools that are read."""
+
+PARAMETERS = 200
+"""Parameters that a tool may have; with more they are given as one dict."""
+
+TOLD = 4_000
+"""Characters of a tool's description that are told."""
+
+_REFUSED = frozenset({mcp_types.INVALID_PARAMS, mcp_types.INVALID_REQUEST, mcp_types.METHOD_NOT_FOUND})
+"""Errors of the protocol which say that no tool was called."""
+
+
+class ServerTools(NamedTuple):
+    """What a server's tools are in a sandbox: `Sandbox(tools=found.tools, actions=found.actions)`.
+
+    Attributes:
+        tools: those that only read.
+        actions: all others.
+    """
+
+    tools: list[Tool[..., Any]]
+    actions: list[Action[..., Any]]
+
+
+class Unsent(NothingHappened):
+    """A call never left for the server."""
+
+
+class Unanswered(ConnectionError):
+    """A call has left for the server, and what came back does not tell whether it has happened."""
+
+
+async def tools_from_mcp(  # noqa: PLR0913 - named settings, each with a default
+    client: Client | ClientSession,
+    *,
+    trusted: bool = False,
+    reads: Iterable[str] = (),
+    only: Iterable[str] | None = None,
+    prefix: str = "",
+    timeout: float | None = None,  # noqa: ASYNC109 - of calls that are made later
+) -> ServerTools:
+    """Make tools and actions of what a server offers just now.
+
+    A server's tool becomes a tool where it is sure only to read: you say so by `reads`, or the server does and you trust it.
+    Every other one becomes an action, which programs can only propose; performing the proposal calls the server.
+
+    What is granted is what the server offers at this moment. What it offers later, or tells otherwise, changes nothing here.
+
+    Calls are made in the event loop that this is awaited in, from wherever they come; keep that loop running and the client
+    open for as long as programs run and proposals are performed. A synchronous `Sandbox.run` belongs on another thread.
+
+    Args:
+        client: a client that is connected, or its session.
+        trusted: whether the server is believed where it says of a tool that it only reads (`readOnlyHint`).
+        reads: tools that are known only to read, by the server's names.
+        only: tools to take, by the server's names; all by default.
+        prefix: what every name inside begins with, such as `github_`.
+        timeout: seconds that a call may take; None leaves it to the sandbox's limits, and lets an action take its time. After
+            it the request is cancelled. Whether an action has happened is then unknown.
+
+    Raises:
+        TypeError: `client` is none, or an argument is of another type.
+        ValueError: there is no such tool, two would have one name inside, or a name cannot be made one.
+        MCPError: the server does not give its list of tools.
+    """
+    if not isinstance(client, (Client, ClientSession)):
+        msg = f"client={client!r:.200}: expected an mcp.Client that is entered, or an mcp.ClientSession"
+        raise TypeError(msg)
+    if isinstance(reads, str) or isinstance(only, str):
+        msg = f"{'reads' if isinstance(reads, str) else 'only'}: expected a list of names; put a single one in a list"
+        raise TypeError(msg)
+    offered = await _offered(_session(client))
+    reading = _known("reads", reads, offered)
+    taken = {name: offered[name] for name in (offered if only is None else _known("only", only, offered))}
+    server = _Server(client, asyncio.get_running_loop(), timeout)
+    found = ServerTools([], [])
+    for name, inside in _named(taken, prefix).items():
+        one = taken[name]
+        hint = one.annotations is not None and one.annotations.read_only_hint is True
+        if name in reading or (trusted and hint):
+            found.tools.append(_made(one, inside, server.reader(one), tool(timeout=timeout)))
+        else:
+            found.actions.append(_made(one, inside, server.performer(one), action()))
+    return found
+
+
+def _session(client: Client | ClientSession) -> ClientSession:
+    return client.session if isinstance(client, Client) else client
+
+
+async def _offered(session: ClientSession) -> dict[str, mcp_types.Tool]:
+    """All that a server offers, by its own names."""
+    offered: dict[str, mcp_types.Tool] = {}
+    cursor: str | None = None
+    for _ in range(PAGES):
+        page = await session.list_tools(params=mcp_types.PaginatedRequestParams(cursor=cursor))
+        for one in page.tools:
+            if one.name in offered:
+                msg = f"the server offers two tools named {one.name!r:.200}"
+                raise ValueError(msg)
+            offered[one.name] = one
+        cursor = page.next_cursor
+        if cursor is None:
+            return offered
+    msg = f"the server's list of tools does not end within {PAGES:,} pages"
+    raise ValueError(msg)
+
+
+def _known(argument: str, names: Iterable[str], offered: Mapping[str, mcp_types.Tool]) -> list[str]:
+    found = list(dict.fromkeys(names))
+    unknown = next((name for name in found if name not in offered), None)
+    if unknown is not None:
+        there = ", ".join(sorted(offered)) or "none"
+        msg = f"{argument}: the server has no tool {unknown!r}; there are: {there:.1000}"
+        raise ValueError(msg)
+    return found
+
+
+def _named(taken: Iterable[str], prefix: str) -> dict[str, str]:
+    """The name inside of each tool."""
+    try:
+        found = identifiers(f"{prefix}{name}" for name in taken)
+    except ValueError as error:
+        msg = f"{error}; take others with only=[…]"
+        raise ValueError(msg) from None
+    return {name.removeprefix(prefix): inside for name, inside in found.items()}
+
+
+def _made(one: mcp_types.Tool, name: str, call: _Call, kind: Callable[[Callable[..., Any]], Any]) -> Any:
+    """A tool or an action that calls a server's tool.
+
+    Its parameters are those of the tool's schema, or a single dict where that schema is not one of named parameters.
+    """
+    text = one.description or one.title or ""
+    doc = text if len(text) <= TOLD else f"{text[:TOLD]}… ({len(text) - TOLD:,} more characters)"
+    returns = unwrapped(one.output_schema)
+    if _has_parameters(one.input_schema):
+        try:
+            return kind(typed(name, call, parameters=one.input_schema, returns=returns, doc=doc))
+        except (TypeError, ValueError):
+            pass  # no signature can be made of it
+
+    async def call_with(given: dict[str, Any]) -> object:
+        return await call(given["arguments"])
+
+    told = {"type": "object", "description": f"all arguments together, by this schema: {json.dumps(one.input_schema)}"}
+    parameters: Schema = {"properties": {"arguments": told}, "required": ["arguments"]}
+    return kind(typed(name, call_with, parameters=parameters, doc=doc))
+
+
+def _has_parameters(schema: Schema) -> bool:
+    """Whether what a schema allows are parameters with names, and it says all of them."""
+    properties, required = schema.get("properties") or {}, schema.get("required") or []
+    if not isinstance(properties, dict) or not isinstance(required, list) or len(properties) > PARAMETERS:
+        return False
+    if not properties and any(schema.get(key) for key in _OTHERWISE):
+        return False
+    return all(name in properties for name in required)
+
+
+_OTHERWISE = ("$ref", "additionalProperties", "allOf", "anyOf", "if", "oneOf", "patternProperties", "propertyNames")
+"""What may say of an object what it holds, beside its properties."""
+
+_Call = Callable[[dict[str, Any]], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """Makes calls, in the loop that its client belongs to.
+
+    Attributes:
+        client: the client.
+        loop: the loop.
+        timeout: seconds that an action may take; None for as long as it takes.
+    """
+
+    client: Client | ClientSession
+    loop: asyncio.AbstractEventLoop
+    timeout: float | None
+
+    def reader(self, one: mcp_types.Tool) -> _Call:
+        """What calls a tool that only reads."""
+        name, wrapped = one.name, is_wrapped(one.output_schema)
+
+        async def read(arguments: dict[str, Any]) -> object:
+            return value_of(await self._asked(name, arguments), wrapped=wrapped)
+
+        return read
+
+    def performer(self, one: mcp_types.Tool) -> _Call:
+        """What calls a tool that changes something; its exceptions tell an outbox whether that has happened."""
+        name, wrapped = one.name, is_wrapped(one.output_schema)
+
+        async def perform(arguments: dict[str, Any]) -> object:
+            try:
+                async with asyncio.timeout(self.timeout):
+                    answer = await self._asked(name, arguments)
+            except (NothingHappened, TimeoutError):
+                raise
+            except MCPError as error:
+                if error.code in _REFUSED:
+                    msg = f"the server refused the call: {error.message}"
+                    raise NothingHappened(msg) from error
+                raise Unanswered(*error.args[1:2]) from error
+            except Exception as error:  # a connection that broke, an answer that is none: the call was on its way
+                msg = f"{type(error).__name__}: {error}"
+                raise Unanswered(msg) from error
+            return value_of(answer, wrapped=wrapped)
+
+        return perform
+
+    async def _asked(self, name: str, arguments: dict[str, Any]) -> mcp_types.CallToolResult:
+        """The server's answer. Cancelling this cancels the request."""
+        request = self._request(name, _jsonable(arguments))
+        if asyncio.get_running_loop() is self.loop:
+            return await request
+        if not self.loop.is_running():
+            request.close()
+            msg = "the event loop of the MCP client is over, and its connection with it"
+            raise Unsent(msg)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(request, self.loop))
+
+    async def _request(self, name: str, arguments: dict[str, Any]) -> mcp_types.CallToolResult:
+        try:
+            _session(self.client)
+        except RuntimeError:
+            msg = "the MCP client is closed"
+            raise Unsent(msg) from None
+        return await self.client.call_tool(name, arguments)
+
+
+def _jsonable(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments as JSON has them."""
+    made = {}
+    for name, value in arguments.items():
+        try:
+            text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+            text.encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            msg = f"argument {name}: {error}; give what JSON can hold"
+            raise Unsent(msg) from None
+        made[name] = json.loads(text)
+    return made

@@ -1,0 +1,476 @@
+"""A sandbox as an MCP server, for the SDK's own client: in process, over a pipe to another process, and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import CallToolResult
+from typer.testing import CliRunner
+
+from codeact import Outbox, Sandbox, action, tool
+from codeact.audit import Audit, Event
+from codeact.cli import app
+from codeact.integrations.mcp import server
+from codeact.integrations.mcp.server import RECEIPT
+
+MODES = ("auto", "legacy")
+"""Of the client: the protocol since 2026-07-28, and the one before."""
+
+
+@tool
+def double(n: int) -> int:
+    """Twice as much."""
+    return 2 * n
+
+
+@action
+def pay(amount: int) -> str:
+    """Pay somebody."""
+    return f"paid {amount}"
+
+
+class Kept:
+    """A sink that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def write(self, event: Event) -> None:
+        self.events.append(event)
+
+    @property
+    def names(self) -> list[str]:
+        return [event.name for event in self.events]
+
+
+async def run(client: Client, code: str, **more: Any) -> CallToolResult:
+    return await client.call_tool("run_python", {"code": code, **more})
+
+
+def text(answer: CallToolResult) -> str:
+    (block,) = answer.content
+    return block.text
+
+
+@asynccontextmanager
+async def in_process(made: Any, mode: str) -> AsyncIterator[list[Client]]:
+    async with Client(made, mode=mode) as one, Client(made, mode=mode) as other:
+        yield [one, other]
+
+
+@asynccontextmanager
+async def http(made: Any, mode: str) -> AsyncIterator[list[Client]]:
+    async with listening(made) as url, Client(url, mode=mode) as one, Client(url, mode=mode) as other:
+        yield [one, other]
+
+
+@asynccontextmanager
+async def listening(made: Any) -> AsyncIterator[str]:
+    """The server on a port of this machine, as the command serves it."""
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        serving = uvicorn.Server(
+            uvicorn.Config(made.streamable_http_app(), log_config=None, timeout_graceful_shutdown=1)
+        )
+        task = asyncio.create_task(serving.serve(sockets=[bound]))
+        try:
+            while not serving.started:  # noqa: ASYNC110 - it has no event to wait for
+                await asyncio.sleep(0.005)
+            yield f"http://127.0.0.1:{bound.getsockname()[1]}/mcp"
+        finally:
+            serving.should_exit = True
+            await task
+
+
+WAYS = {"in process": in_process, "http": http}
+
+
+@pytest.fixture(params=[("in process", "auto"), ("http", "auto"), ("http", "legacy")], ids=" ".join)
+def two(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+    """Two clients of a server, in each way that they may come."""
+    way, mode = request.param
+    return lambda made: WAYS[way](made, mode)
+
+
+def told(answer: CallToolResult) -> dict[str, str]:
+    """What a client gives with its next program."""
+    session = answer.structured_content.get("session")
+    return {} if session is None else {"session": session}
+
+
+# --- what is served --------------------------------------------------------------------------------------------------
+
+
+def test_a_program_is_run_and_the_answer_is_text_and_data_and_a_receipt(make, two) -> None:
+    async def played() -> CallToolResult:
+        async with two(server(make([double]))) as (client, _):
+            return await run(client, "print('hello')\ntools.double(21)")
+
+    answer = asyncio.run(played())
+    assert not answer.is_error
+    assert text(answer).startswith("ok after 1 tool call\nvalue: 42\noutput:\nhello")
+    found = answer.structured_content
+    assert (found["ok"], found["value"], found["stdout"], found["error"]) == (True, 42, "hello\n", None)
+    (call,) = answer.meta[RECEIPT]["calls"]
+    assert (call["name"], call["state"]) == ("double", "ok")
+    assert answer.meta[RECEIPT]["usage"]["calls"] == 1
+
+
+def test_a_program_that_fails_is_an_answer(make, two) -> None:
+    async def played() -> CallToolResult:
+        async with two(server(make())) as (client, _):
+            return await run(client, "x = 1\n1 / 0")
+
+    answer = asyncio.run(played())
+    assert answer.is_error
+    assert "ZeroDivisionError" in text(answer)
+    assert (answer.structured_content["ok"], answer.structured_content["error"]["line"]) == (False, 2)
+
+
+def test_a_client_has_a_session_of_its_own_until_it_leaves(make, engine: str, two) -> None:
+    kept = Kept()
+
+    async def played() -> None:
+        async with two(server(Sandbox(engine=engine, audit=Audit([kept])))) as (one, other):
+            first = await run(one, "x = 41")
+            again = await run(one, "x + 1", **told(first))
+            assert (text(again).partition("\n")[2].splitlines()[0], told(again)) == ("value: 42", told(first))
+            assert "NameError" in text(await run(other, "x"))
+            assert kept.names.count("session_open") == 2
+
+    asyncio.run(played())
+    assert kept.names.count("session_close") == 2
+
+
+def test_over_http_a_session_is_over_when_its_client_leaves(make, engine: str) -> None:
+    kept = Kept()
+
+    async def played() -> None:
+        async with listening(server(Sandbox(engine=engine, audit=Audit([kept])))) as url:
+            async with Client(url, mode="legacy") as client:
+                await run(client, "1")
+                assert "session_close" not in kept.names
+            async with Client(url, mode="legacy") as client:
+                await run(client, "1")  # by its answer the end of the other one has been seen
+                assert kept.names.count("session_close") == 1
+
+    asyncio.run(played())
+
+
+def test_a_program_that_is_cancelled_is_stopped(make, two) -> None:
+    async def played() -> str:
+        async with two(server(make(timeout=60.0))) as (client, _):
+            first = await run(client, "1")
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(run(client, "while True: pass", **told(first)), 0.3)
+            return text(await run(client, "2", **told(first)))  # it would wait for the other one
+
+    assert "value: 2" in asyncio.run(asyncio.wait_for(played(), 30))
+
+
+def test_proposals_are_submitted_and_performed_by_the_host_once(make, two) -> None:
+    async def played() -> CallToolResult:
+        async with two(server(make(actions=[pay]), outbox=outbox, task="T-1")) as (client, _):
+            first = await run(client, "actions.pay(5)")
+            assert (await run(client, "actions.pay(6)\n1/0", **told(first))).is_error
+            await run(client, "actions.pay(5)", **told(first))
+            return first
+
+    with Outbox(":memory:", actions=[pay]) as outbox:
+        first = asyncio.run(played())
+        assert "proposed, to be decided outside: 1. pay(amount=5)" in text(first)
+        assert first.structured_content["proposals"][0]["arguments"] == {"amount": 5}
+        (entry,) = outbox.entries()
+        assert (entry.task, entry.state) == ("T-1", "proposed")
+        outbox.approve(entry.id, digest=entry.digest, by="ada")
+        assert [(done.state, done.value) for done in outbox.perform()] == [("done", "paid 5")]
+        assert outbox.perform() == []
+
+
+def test_each_session_has_a_task_where_none_is_given(two) -> None:
+    async def played() -> None:
+        made = server(Sandbox(actions=[pay], engine="restricted"), outbox=outbox)
+        async with two(made) as (one, other):
+            await run(one, "actions.pay(5)")
+            await run(other, "actions.pay(5)")
+
+    with Outbox(":memory:", actions=[pay]) as outbox:
+        asyncio.run(played())
+        tasks = [entry.task for entry in outbox.entries()]
+        assert len(set(tasks)) == 2
+        assert all(task.startswith("mcp-") for task in tasks)
+
+
+@pytest.mark.parametrize(
+    ("tools", "actions", "hints"),
+    [
+        ([], [], (True, False, False, False)),
+        ([double], [], (True, False, False, True)),
+        ([double], [pay], (False, False, False, True)),
+    ],
+)
+def test_what_the_tool_says_of_itself(tools: Any, actions: Any, hints: tuple[bool, ...]) -> None:
+    sandbox = Sandbox(tools, actions=actions, engine="restricted")
+
+    async def read() -> Any:
+        async with Client(server(sandbox, name="shop")) as client:
+            assert client.server_info.name == "shop"
+            assert all(f"{one.name}(" in client.instructions for one in [*tools, *actions])
+            return (await client.list_tools()).tools
+
+    (one,) = asyncio.run(read())
+    found = one.annotations
+    assert hints == (found.read_only_hint, found.destructive_hint, found.idempotent_hint, found.open_world_hint)
+    assert one.name == "run_python"
+    assert len(one.description) <= 1_024
+
+
+# --- what is refused, and what is bounded ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "run_python: give the program as `code`"),
+        ({"code": 1}, "run_python: code must be a string"),
+        ({"code": "1", "cod": "2"}, "run_python: there is no argument 'cod'; there is code"),
+        ({"code": "1", "session": "x"}, "run_python: there is no argument 'session'; there is code"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_answered(arguments: dict[str, Any], words: str) -> None:
+    async def played() -> CallToolResult:
+        async with Client(server(Sandbox(engine="restricted"))) as client:
+            return await client.call_tool("run_python", arguments)
+
+    answer = asyncio.run(played())
+    assert answer.is_error
+    assert text(answer) == words
+
+
+def test_another_tool_does_not_exist() -> None:
+    async def played() -> None:
+        async with Client(server(Sandbox(engine="restricted"))) as client:
+            with pytest.raises(MCPError, match="there is no tool 'run_bash'; there is run_python"):
+                await client.call_tool("run_bash", {})
+
+    asyncio.run(played())
+
+
+def test_a_session_that_nobody_has_is_none() -> None:
+    async def played() -> CallToolResult:
+        async with http(server(Sandbox(engine="restricted")), "auto") as (client, _):
+            return await run(client, "1", session="guessed")
+
+    answer = asyncio.run(played())
+    assert answer.is_error
+    assert (
+        text(answer)
+        == "there is no session 'guessed': it is over, or never was; leave `session` out to begin a new one"
+    )
+
+
+def test_there_are_no_more_sessions_than_the_host_says() -> None:
+    kept = Kept()
+
+    async def played() -> None:
+        made = server(Sandbox(engine="restricted", audit=Audit([kept])), sessions=2)
+        async with http(made, "auto") as (client, _):
+            sessions = [told(await run(client, "1")) for _ in range(3)]
+            assert kept.names.count("session_close") == 1
+            assert (await run(client, "1", **sessions[0])).is_error
+            assert not (await run(client, "1", **sessions[1])).is_error
+
+    asyncio.run(played())
+
+
+@pytest.mark.parametrize("sessions", [0, -1, True, 1.5])
+def test_a_number_of_sessions_that_is_none(sessions: Any) -> None:
+    with pytest.raises(ValueError, match="sessions="):
+        server(Sandbox(engine="restricted"), sessions=sessions)
+
+
+def test_no_more_than_an_observation_shows_is_given(make) -> None:
+    async def played() -> CallToolResult:
+        async with Client(server(make(shown=100))) as client:
+            return await run(client, "print('p' * 150)\n'v' * 150")
+
+    found = asyncio.run(played()).structured_content
+    assert (found["value"], found["stdout"]) == (None, "p" * 100)
+    assert [(cut["what"], cut["left_out"]) for cut in found["truncated"]] == [("value", 152), ("stdout", 51)]
+
+
+@pytest.mark.parametrize("value", ["'\\ud800'", "{'\\udfff': 1}", "10 ** 5000", "float('nan')", "b'x'", "{1}"])
+def test_whatever_a_program_gives_can_be_told(make, value: str) -> None:
+    async def played() -> CallToolResult:
+        async with Client(server(make(shown=20_000)), mode="legacy") as client:
+            return await run(client, value)
+
+    answer = asyncio.run(played())
+    assert answer.structured_content["ok"]
+    json.dumps(answer.structured_content, ensure_ascii=False).encode()
+
+
+def test_a_limit_is_named(make) -> None:
+    async def played() -> CallToolResult:
+        async with Client(server(make([double], calls=2))) as client:
+            return await run(client, "[tools.double(n) for n in range(9)]")
+
+    assert "limit calls" in text(asyncio.run(played()))
+
+
+def test_what_fails_on_the_host_is_not_told(make, caplog: pytest.LogCaptureFixture) -> None:
+    class Full:
+        def write(self, event: Event) -> None:
+            if event.name == "session_open":
+                msg = "/srv/secret is full"
+                raise OSError(msg)
+
+    async def played() -> CallToolResult:
+        async with Client(server(Sandbox(engine="restricted", audit=Audit([Full()])))) as client:
+            return await run(client, "1")
+
+    answer = asyncio.run(played())
+    assert answer.is_error
+    assert text(answer) == "run_python failed on the host, which the program cannot mend; the host's log says why"
+    assert "run_python failed" in caplog.text
+
+
+# --- HTTP ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("header", [{"host": "evil.example"}, {"origin": "http://evil.example"}])
+def test_a_page_that_made_a_name_of_its_own_lead_here_is_refused(header: dict[str, str]) -> None:
+    async def asked() -> int:
+        async with listening(server(Sandbox(engine="restricted"))) as url, httpx.AsyncClient(trust_env=False) as client:
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+            accept = {"accept": "application/json, text/event-stream"}
+            return (await client.post(url, json=body, headers={**accept, **header})).status_code
+
+    assert asyncio.run(asked()) in {403, 421}
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+MODULE = """
+import os
+import sys
+from codeact import action, tool
+print("noise of an import")
+
+@tool
+def double(n: int) -> int:
+    "Twice as much."
+    print("noise of a tool")
+    os.write(1, b"raw noise")
+    return 2 * n
+
+@action
+def pay(amount: int) -> str:
+    "Pay somebody."
+    return f"paid {amount}"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "shop.py").write_text(MODULE, encoding="utf-8")
+    return tmp_path
+
+
+COMMAND = [sys.executable, "-m", "codeact", "mcp", "--engine", "restricted"]
+GRANTS = ["--tools", "shop:double", "--actions", "shop:pay", "--outbox", "outbox.db", "--journal", "runs.sqlite"]
+
+
+def test_the_command_serves_over_a_pipe_and_nothing_else_is_written_to_it(folder: Path) -> None:
+    async def played() -> None:
+        started = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], *GRANTS], cwd=folder)
+        async with Client(started) as client:
+            await run(client, "x = tools.double(21)")
+            assert "value: 42" in text(await run(client, "actions.pay(x)\nx"))
+
+    asyncio.run(played())
+    with Outbox(folder / "outbox.db") as outbox:
+        assert [(entry.name, entry.state) for entry in outbox.entries()] == [("pay", "proposed")]
+    assert (folder / "runs.sqlite").exists()
+
+
+def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*COMMAND, *options],
+        cwd=folder,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+
+
+def test_the_command_ends_when_it_is_interrupted(folder: Path) -> None:
+    with started(folder) as process:
+        process.stdin.write(json.dumps(HELLO).encode() + b"\n")
+        process.stdin.flush()
+        assert b'"serverInfo"' in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert (process.wait(30), process.stderr.read()) == (130, b"")
+
+
+def test_the_command_ends_when_its_client_has_gone(folder: Path) -> None:
+    with started(folder) as process:
+        out, err = process.communicate(b"no json\n", timeout=30)
+        assert process.returncode == 0
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
+    assert b"Traceback" not in err
+
+
+def test_the_command_serves_over_http(folder: Path) -> None:
+    async def played(url: str) -> None:
+        for mode in MODES:
+            async with Client(url, mode=mode) as client:
+                assert "value: 42" in text(await run(client, "tools.double(21)"))
+
+    with started(folder, "--tools", "shop:double", "--http", "0") as process:
+        line = process.stderr.readline()
+        while not line.startswith(b"codeact: serving http://127.0.0.1:"):
+            assert line
+            line = process.stderr.readline()
+        asyncio.run(played(line.split()[-1].decode()))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--http", "here"], "--http here: expected PORT or HOST:PORT"),
+        (["--http", "0.0.0.0:0"], "--http 0.0.0.0:0: other machines reach 0.0.0.0, and nobody authenticates"),
+        (["--allow-host", "a"], "--allow-host: it is for --http"),
+        (["--outbox", "o.db"], "--outbox o.db: nothing can be proposed; grant something with --actions"),
+        (["--tools", "nowhere:tools"], "--tools nowhere:tools: nowhere cannot be imported"),
+    ],
+)
+def test_the_command_says_what_is_wrong_with_it(options: list[str], told: str) -> None:
+    done = CliRunner().invoke(app, ["mcp", "--engine", "restricted", *options])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"codeact: {told}")
+    assert done.stderr.count("\n") == 1
