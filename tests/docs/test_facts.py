@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import get_args
 
+import pytest
+
 from codeact import Budget, Limits
 from codeact.agent import Stop
 from codeact.audit import EventName
@@ -57,3 +59,11 @@ def test_the_reasons_to_stop_are_those_of_the_agent() -> None:
 def test_the_agents_limits_are_the_budgets() -> None:
     for name, value in re.findall(r"Budget\((\w+)=([\d_]+)\)", AGENT):
         assert getattr(Budget(), name) == int(value)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/integrations/index.md"])
+def test_every_framework_is_in_the_table(page: str) -> None:
+    fits = {path.stem for path in (DOCS / "integrations").glob("*.md")} - {"index"}
+    assert fits <= {
+        *re.findall(r"^\| \[[^]]+\]\((?:[\w/]*/)?(\w+)\.md\)", (TOP / page).read_text("utf-8"), re.MULTILINE)
+    }
