@@ -7,7 +7,7 @@ from typing import Any
 
 from codeact import prompt
 from codeact.extras import extra
-from codeact.integrations.conversations import Programs, checked_programs, interpreter_of
+from codeact.integrations.conversations import LOST, Programs, checked_programs, interpreter_of
 from codeact.integrations.interpreter import Interpreter
 from codeact.integrations.storable import stored
 from codeact.result import Result
@@ -19,8 +19,6 @@ __all__ = ["LAST", "eval_fn", "eval_fn_async", "instructions"]
 
 LAST = "last_program"
 """What the result of the last program is called in the `context` of the graph's state."""
-
-_LOST = "note: this is a new session; the names of earlier programs are gone"
 
 Context = dict[str, Any]
 
@@ -79,7 +77,7 @@ def _interpreter(programs: Programs, context: Mapping[str, Any]) -> tuple[Interp
         raise ValueError(msg)
     thread = ensure_config().get("configurable", {}).get("thread_id")
     interpreter = interpreter_of(programs, thread, named='config={"configurable": {"thread_id": "…"}} to the graph')
-    return interpreter, [_LOST] if LAST in context and not interpreter.results else []
+    return interpreter, [LOST] if LAST in context and not interpreter.results else []
 
 
 def _told(result: Result, note: list[str]) -> tuple[str, Context]:
