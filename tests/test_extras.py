@@ -23,7 +23,7 @@ ELSEWHERE = {"benchmarks", "docs"}
 
 COMING = {
     *("agent-framework", "inspect-ai", "langchain"),
-    *("langgraph", "mcp", "openai-agents", "pydantic-ai"),
+    *("langgraph", "mcp", "openai-agents"),
 }
 """Extras whose modules are not there yet."""
 
