@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -33,7 +34,7 @@ class Interpreter:
     it was idle for too long, the next program finds a new one. An interpreter is a context manager and closes at its end.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - named settings, each with a default
         self,
         sandbox: Sandbox,
         *,
@@ -41,6 +42,7 @@ class Interpreter:
         task: str | None = None,
         tenant: str | None = None,
         files: Mapping[str, Content] | None = None,
+        keep: int | None = None,
     ) -> None:
         """Set an interpreter up. Its session opens with the first program.
 
@@ -52,10 +54,12 @@ class Interpreter:
             task: what the conversation is for, as the host calls it; for the outbox and the journal.
             tenant: whose it is; see `Sandbox.session`.
             files: what programs find in their workspace; see `Sandbox.run`.
+            keep: how many of the latest results are kept, where a conversation may go on for long and nobody reads them. All
+                by default, each with its value and its files.
 
         Raises:
             TypeError: an argument is of the wrong type.
-            ValueError: there is an outbox and no task, by which it knows what was submitted before.
+            ValueError: there is an outbox and no task, by which it knows what was submitted before; or `keep` is below zero.
         """
         if not isinstance(sandbox, Sandbox):
             msg = f"sandbox={sandbox!r:.200}: expected a codeact.Sandbox"
@@ -66,14 +70,17 @@ class Interpreter:
         if outbox is not None and not (isinstance(task, str) and task.strip()):
             msg = f"task={task!r}: an outbox needs the task that proposals are for, such as the number of a ticket"
             raise ValueError(msg)
+        if keep is not None and (type(keep) is not int or keep < 0):
+            msg = f"keep={keep!r}: expected how many results are kept, or None for all"
+            raise ValueError(msg)
         self.sandbox = sandbox
         self._outbox = outbox
         self._task = task
         self._tenant = tenant
         self._files = files
         self._session: Session | None = None
-        self._results: list[Result] = []
-        self._entries: dict[str, Entry] = {}
+        self._results: deque[Result] = deque(maxlen=keep)
+        self._entries: deque[list[Entry]] = deque(maxlen=keep)
         self._turn = threading.Lock()
         self._prologue = ""
         self._prepared = False
@@ -101,18 +108,18 @@ class Interpreter:
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """What came of each program, in order."""
+        """What came of each program that is kept, in order."""
         return tuple(self._results)
 
     @property
     def proposals(self) -> tuple[Proposal, ...]:
-        """What programs that finished have proposed, the same action with the same arguments once."""
+        """What those of them have proposed that finished, the same action with the same arguments once."""
         return proposed(self._results)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Those of the outbox that the proposals are in, as they were when they were submitted."""
-        return tuple(self._entries.values())
+        return tuple({entry.id: entry for entries in self._entries for entry in entries}.values())
 
     def prepare(self, prologue: str) -> None:
         """Have names ready for the programs that come.
@@ -153,7 +160,7 @@ class Interpreter:
                 told = session.run(code)
             result = self._keep(told)
             if self._outbox is not None and result.ok and result.proposals:
-                self._entries.update({entry.id: entry for entry in self._outbox.submit(result, self._task)})
+                self._entries.append(self._outbox.submit(result, self._task))
             return result
 
     async def run_async(self, code: str) -> Result:
@@ -166,8 +173,7 @@ class Interpreter:
                 told = await session.run_async(code)
             result = self._keep(told)
             if self._outbox is not None and result.ok and result.proposals:
-                entries = await self._outbox.submit_async(result, self._task)
-                self._entries.update({entry.id: entry for entry in entries})
+                self._entries.append(await self._outbox.submit_async(result, self._task))
             return result
         finally:
             self._turn.release()

@@ -76,6 +76,17 @@ def test_what_finished_programs_propose_is_submitted_once(make) -> None:
     assert [str(proposal) for proposal in interpreter.proposals] == ["send(text='a')", "send(text='b')"]
 
 
+def test_no_more_results_are_kept_than_the_host_wants() -> None:
+    outbox = Outbox(":memory:", actions=[send])
+    sandbox = Sandbox(engine="restricted", actions=[send])
+    with Interpreter(sandbox, outbox=outbox, task="t-1", keep=2) as interpreter:
+        for number in range(4):
+            interpreter.run(f"actions.send('{number}'); {number}")
+    assert [result.value for result in interpreter.results] == [2, 3]
+    assert [entry.arguments["text"] for entry in interpreter.entries] == ["2", "3"]
+    assert len(outbox.entries()) == 4
+
+
 def test_without_an_outbox_they_are_the_hosts(make) -> None:
     interpreter = Interpreter(make([], actions=[send]))
     interpreter.run("actions.send('a')")
@@ -124,10 +135,11 @@ WRONG = [
     ({"sandbox": 1}, TypeError, "sandbox=1: expected a codeact.Sandbox"),
     ({"outbox": 1, "task": "t"}, TypeError, "outbox=1: expected a codeact.outbox.Outbox"),
     ({"outbox": Outbox(":memory:", actions=[send])}, ValueError, "task=None: an outbox needs the task"),
+    ({"keep": -1}, ValueError, "keep=-1: expected how many results are kept"),
 ]
 
 
-@pytest.mark.parametrize(("given", "kind", "told"), WRONG, ids=["sandbox", "outbox", "task"])
+@pytest.mark.parametrize(("given", "kind", "told"), WRONG, ids=["sandbox", "outbox", "task", "keep"])
 def test_what_is_no_such_thing_is_refused_at_once(given, kind, told) -> None:
     with pytest.raises(kind, match=told):
         Interpreter(**{"sandbox": Sandbox(engine="restricted"), **given})

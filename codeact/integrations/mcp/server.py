@@ -109,7 +109,7 @@ def server(  # noqa: PLR0913 - named settings, each with a default
         raise ValueError(msg)
 
     def make() -> Interpreter:
-        return Interpreter(sandbox, outbox=outbox, task=task or f"mcp-{secrets.token_hex(4)}", tenant=tenant)
+        return Interpreter(sandbox, outbox=outbox, task=task or f"mcp-{secrets.token_hex(4)}", tenant=tenant, keep=0)
 
     told = make()
     tool = _tool(sandbox, told.description)
