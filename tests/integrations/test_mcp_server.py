@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult
 from typer.testing import CliRunner
 
@@ -25,7 +25,7 @@ from codeact import Outbox, Sandbox, action, tool
 from codeact.audit import Audit, Event
 from codeact.cli import app
 from codeact.integrations.mcp import server
-from codeact.integrations.mcp.server import RECEIPT
+from codeact.integrations.mcp.served import RECEIPT
 
 MODES = ("auto", "legacy")
 """Of the client: the protocol since 2026-07-28, and the one before."""
@@ -238,6 +238,49 @@ def test_what_the_tool_says_of_itself(tools: Any, actions: Any, hints: tuple[boo
     assert len(one.description) <= 1_024
 
 
+def many() -> list[Any]:
+    """More tools than a prompt takes."""
+
+    def made(number: int) -> Any:
+        def read(since: int = 0) -> list[str]:
+            return [f"box {since}"]
+
+        return tool(name=f"list_shelf_{number}", doc=f"What lies on shelf {number}. {'Boxes. ' * 20}")(read)
+
+    return [*map(made, range(99)), double]
+
+
+def test_of_many_tools_a_client_finds_those_that_it_needs(make) -> None:
+    async def played() -> list[CallToolResult]:
+        async with Client(server(make(many()))) as client:
+            run_python, search = (await client.list_tools()).tools
+            assert (run_python.name, search.name, search.annotations.read_only_hint) == (
+                "run_python",
+                "search_tools",
+                True,
+            )
+            asked = [{"query": "twice as much", "limit": 1}, {"query": "zebra"}, {"limit": 0}, {"query": "a", "n": 1}]
+            return [await client.call_tool("search_tools", one) for one in asked]
+
+    found, *wrong = asyncio.run(played())
+    line, more = text(found).splitlines()
+    assert line == "tools.double(n: int) -> int  # Twice as much."
+    assert 'tools.describe("name")' in more
+    assert all(one.is_error for one in wrong)
+    assert "none has a word of 'zebra'" in text(wrong[0])
+    assert text(wrong[1]).startswith("search_tools(): ")
+
+
+def test_of_a_few_there_is_nothing_to_find(make) -> None:
+    async def played() -> None:
+        async with Client(server(make([double]))) as client:
+            assert [one.name for one in (await client.list_tools()).tools] == ["run_python"]
+            with pytest.raises(MCPError, match="there is no tool 'search_tools'"):
+                await client.call_tool("search_tools", {"query": "double"})
+
+    asyncio.run(played())
+
+
 # --- what is refused, and what is bounded ----------------------------------------------------------------------------
 
 
@@ -397,7 +440,7 @@ GRANTS = ["--tools", "shop:double", "--actions", "shop:pay", "--outbox", "outbox
 def test_the_command_serves_over_a_pipe_and_nothing_else_is_written_to_it(folder: Path) -> None:
     async def played() -> None:
         started = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], *GRANTS], cwd=folder)
-        async with Client(started) as client:
+        async with Client(stdio_client(started)) as client:
             await run(client, "x = tools.double(21)")
             assert "value: 42" in text(await run(client, "actions.pay(x)\nx"))
 

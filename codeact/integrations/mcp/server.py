@@ -1,20 +1,31 @@
-"""A sandbox as an MCP server: `run_python`, and what came of it."""
+"""A sandbox as an MCP server."""
 
 from __future__ import annotations
 
-import json
 import logging
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codeact.catalogue import Catalogue, can_search
 from codeact.doctor import version_of
 from codeact.extras import extra
 from codeact.integrations.interpreter import RUN_PYTHON, Interpreter
+from codeact.integrations.mcp.served import (
+    SEARCH_TOOLS,
+    SESSION,
+    SHOWN,
+    answer,
+    failed,
+    misfit,
+    named,
+    run_python,
+    search_tools,
+    searched,
+)
 from codeact.integrations.mcp.sessions import Context, NoSession, Sessions, are_named
-from codeact.renderings import printable
-from codeact.result import Result
 from codeact.sandbox import Sandbox
 
 with extra("mcp", "codeact.integrations.mcp"):
@@ -26,9 +37,7 @@ with extra("mcp", "codeact.integrations.mcp"):
         CallToolResult,
         ListToolsResult,
         PaginatedRequestParams,
-        TextContent,
         Tool,
-        ToolAnnotations,
     )
 
 if TYPE_CHECKING:
@@ -38,36 +47,6 @@ log = logging.getLogger("codeact")
 
 SESSIONS = 100
 """Sessions that one server keeps at the same time: each is a live interpreter, of some megabytes."""
-
-RECEIPT = "codeact/receipt"
-"""What the receipt is called in an answer's `_meta`, which is for the client's program and not for its model."""
-
-SESSION = "session"
-
-_CODE = {"type": "string", "description": "The program's source, plain Python."}
-_NAME = {
-    "type": "string",
-    "description": "The session that an earlier answer told: what its programs left is there again. Leave it out for a new one.",
-}
-_ANSWER = {
-    "type": "object",
-    "properties": {
-        "ok": {"type": "boolean", "description": "Whether the program finished."},
-        "value": {"description": "What it gave; null where that is longer than what is shown."},
-        "error": {"type": ["object", "null"], "description": "Why it failed."},
-        "stdout": {"type": "string", "description": "What it printed, as far as it is shown."},
-        "note": {"type": ["string", "null"]},
-        "proposals": {
-            "type": "array",
-            "items": {"type": "object"},
-            "description": "What it proposed. None of it is done.",
-        },
-        "files": {"type": "array", "items": {"type": "object"}, "description": "Files that are new, changed or deleted."},
-        "truncated": {"type": "array", "items": {"type": "object"}, "description": "Each cut, and how much it left out."},
-        SESSION: {"type": "string", "description": "The session, to be given with the next program."},
-    },
-    "required": ["ok", "value", "error", "stdout", "note", "proposals", "files", "truncated"],
-}  # fmt: skip
 
 
 def server(  # noqa: PLR0913 - named settings, each with a default
@@ -81,7 +60,7 @@ def server(  # noqa: PLR0913 - named settings, each with a default
 ) -> Server[Sessions]:
     """Make an MCP server that runs programs in a sandbox.
 
-    It has one tool, `run_python`. An answer is the observation as text; `structuredContent` with value, error, output and
+    It has the tool `run_python`, and `search_tools` where there is more to call than can be told at once. An answer is the observation as text; `structuredContent` with value, error, output and
     proposals, each within what an observation shows; and the receipt of the run in `_meta`. A program that failed is an answer
     with `isError`: the model reads why.
 
@@ -112,141 +91,72 @@ def server(  # noqa: PLR0913 - named settings, each with a default
         return Interpreter(sandbox, outbox=outbox, task=task or f"mcp-{secrets.token_hex(4)}", tenant=tenant, keep=0)
 
     told = make()
-    tool = _tool(sandbox, told.description)
-
-    @asynccontextmanager
-    async def lifespan(_: Server[Sessions]) -> AsyncIterator[Sessions]:
-        held = Sessions(make, sessions)
-        try:
-            yield held
-        finally:
-            held.close()
-
-    async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_named(tool) if are_named(context) else tool])
-
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        if params.name != RUN_PYTHON:
-            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name[:_SHOWN]!r}; there is {RUN_PYTHON}")
-        arguments = params.arguments or {}
-        wrong = _misfit(arguments, (_named(tool) if are_named(context) else tool).input_schema)
-        if wrong is not None:
-            return _failed(f"{RUN_PYTHON}: {wrong}")
-        held = context.lifespan_context
-        try:
-            interpreter, session = held.of(context, arguments.get(SESSION))
-        except NoSession as error:
-            return _failed(str(error))
-        try:
-            result = await interpreter.run_async(arguments["code"])
-        except Exception:
-            log.exception("%s failed", RUN_PYTHON)
-            return _failed(f"{RUN_PYTHON} failed on the host, which the program cannot mend; the host's log says why")
-        if result.error is not None and result.error.type == "SessionExpired":
-            held.end(interpreter)
-        return answer(result, session)
-
+    catalogue = sandbox.catalogue if can_search() else None
+    tools = [run_python(sandbox, told.description)] + ([] if catalogue is None else [search_tools(catalogue)])
+    served = _Served(make, sessions, tools, catalogue)
     return Server(
         name,
         version=version_of("codeact") or "",
         title="codeact",
         instructions=told.instructions,
-        lifespan=lifespan,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        lifespan=served.lifespan,
+        on_list_tools=served.list_tools,
+        on_call_tool=served.call_tool,
     )
 
 
-def answer(result: Result, session: str | None = None) -> CallToolResult:
-    """What a client is told of a run.
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """What a server does.
 
-    Args:
-        result: the run's.
-        session: the session's name, where the client has to give it with the next program.
+    Attributes:
+        make: makes the interpreter of a session.
+        sessions: how many there may be.
+        tools: what clients are offered.
+        catalogue: what one of them searches; None where there is nothing to search.
     """
-    whole = _readable(result.to_dict())
-    receipt = {key: whole.pop(key) for key in ("run", "calls", "usage", "exit_code")}
-    text = result.observation()
-    if session is not None:
-        whole[SESSION] = session
-        text += f"\nsession: {session} (give it with the next program, to find there what this one left)"
-    return CallToolResult(
-        content=[TextContent(text=text)],
-        structured_content=_cut(whole, result.shown),
-        is_error=not result.ok,
-        _meta={RECEIPT: receipt},
-    )
 
+    make: Callable[[], Interpreter]
+    sessions: int
+    tools: list[Tool]
+    catalogue: Catalogue | None
 
-_SHOWN = 40
-"""Characters of a client's own words that an error shows."""
+    @asynccontextmanager
+    async def lifespan(self, _: Server[Sessions]) -> AsyncIterator[Sessions]:
+        held = Sessions(self.make, self.sessions)
+        try:
+            yield held
+        finally:
+            held.close()
 
+    async def list_tools(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=self._offered(context))
 
-def _tool(sandbox: Sandbox, description: str) -> Tool:
-    return Tool(
-        name=RUN_PYTHON,
-        title="Run Python",
-        description=description,
-        input_schema={
-            "type": "object",
-            "properties": {"code": _CODE},
-            "required": ["code"],
-            "additionalProperties": False,
-        },
-        output_schema=_ANSWER,
-        # A proposal is put down somewhere, which is more than reading. What tools reach is not known here.
-        annotations=ToolAnnotations(
-            read_only_hint=not sandbox.actions,
-            destructive_hint=False,
-            idempotent_hint=False,
-            open_world_hint=bool(sandbox.tools),
-        ),
-    )
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        arguments = params.arguments or {}
+        if params.name == SEARCH_TOOLS and self.catalogue is not None:
+            return searched(self.catalogue, arguments)
+        if params.name != RUN_PYTHON:
+            there = " and ".join(one.name for one in self.tools)
+            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name[:SHOWN]!r}; there is {there}")
+        wrong = misfit(arguments, self._offered(context)[0].input_schema)
+        return failed(f"{RUN_PYTHON}: {wrong}") if wrong is not None else await self._run(context, arguments)
 
+    def _offered(self, context: Context) -> list[Tool]:
+        run, *others = self.tools
+        return [named(run) if are_named(context) else run, *others]
 
-def _named(tool: Tool) -> Tool:
-    """The tool for clients that have to name their session."""
-    properties = {**tool.input_schema["properties"], SESSION: _NAME}
-    return tool.model_copy(update={"input_schema": {**tool.input_schema, "properties": properties}})
-
-
-def _misfit(arguments: Mapping[str, object], schema: Mapping[str, Any]) -> str | None:
-    """Why arguments are none of the tool's, in words for who wrote them."""
-    known = schema["properties"]
-    unknown = next((name for name in arguments if name not in known), None)
-    if unknown is not None:
-        return f"there is no argument {unknown[:_SHOWN]!r}; there is {' and '.join(known)}"
-    wrong = next((name for name, value in arguments.items() if not isinstance(value, str)), None)
-    if wrong is not None:
-        return f"{wrong} must be a string"
-    return None if "code" in arguments else "give the program as `code`"
-
-
-def _failed(text: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(text=text)], is_error=True)
-
-
-def _readable(value: Any) -> Any:
-    """JSON-ready data with its texts as any stream takes them: a client's cannot hold lone surrogates."""
-    match value:
-        case str():
-            return printable(value)
-        case list():
-            return [_readable(item) for item in value]
-        case dict():
-            return {printable(key): _readable(item) for key, item in value.items()}
-    return value
-
-
-def _cut(whole: dict[str, Any], shown: int) -> dict[str, Any]:
-    """The result with no more of value and output than an observation shows: many clients give all of it to the model."""
-    cuts = list(whole["truncated"])
-    size = len(json.dumps(whole["value"]))
-    if size > shown:
-        whole["value"] = None
-        cuts.append({"what": "value", "kept": 0, "left_out": size})
-    printed = whole["stdout"]
-    if len(printed) > shown:
-        whole["stdout"] = printed[:shown]
-        cuts.append({"what": "stdout", "kept": shown, "left_out": len(printed) - shown})
-    return {**whole, "truncated": cuts}
+    async def _run(self, context: Context, arguments: dict[str, Any]) -> CallToolResult:
+        held = context.lifespan_context
+        try:
+            interpreter, session = held.of(context, arguments.get(SESSION))
+        except NoSession as error:
+            return failed(str(error))
+        try:
+            result = await interpreter.run_async(arguments["code"])
+        except Exception:
+            log.exception("%s failed", RUN_PYTHON)
+            return failed(f"{RUN_PYTHON} failed on the host, which the program cannot mend; the host's log says why")
+        if result.error is not None and result.error.type == "SessionExpired":
+            held.end(interpreter)  # with its results, which nobody reads here
+        return answer(result, session)

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codeact.extras import extra
 
@@ -98,9 +98,10 @@ def _ending_with_signals() -> Iterator[None]:
 
     def end(number: int, _frame: object) -> None:
         came.append(number)
+        signal.signal(number, before[number])  # for whoever cannot wait
         os.write(tell, b"!")
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    before: dict[int, Any] = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
