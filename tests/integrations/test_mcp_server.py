@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import runpy
 import signal
 import socket
 import subprocess
@@ -403,6 +404,14 @@ def test_a_page_that_made_a_name_of_its_own_lead_here_is_refused(header: dict[st
             return (await client.post(url, json=body, headers={**accept, **header})).status_code
 
     assert asyncio.run(asked()) in {403, 421}
+
+
+# --- the example -----------------------------------------------------------------------------------------------------
+
+
+def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "with_mcp.py"), run_name="__main__")
+    assert "done: refund(charge='ch_3', cents=1200) gave 're_ch_3'" in capsys.readouterr().out
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
