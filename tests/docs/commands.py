@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -24,6 +21,7 @@ from tests.docs.blocks import TOP, Block
 NOT_RUN = {
     "build": "it needs a package index",
     "demo": "tests/example plays it",
+    "doctor": "it takes a second; tests/cli has it",
     "mcp": "it serves until it is ended; tests/integrations talks to it",
     "outbox": "the ids are others in each outbox; tests/cli has its own",
     "walls": "it takes ten seconds; tests/walls attacks them",
@@ -94,16 +92,10 @@ def _codeact(words: list[str], _config: pytest.Config) -> str | None:
     if words[0] in NOT_RUN:
         _helps(app, words)
         return None
-    ran = subprocess.run(
-        [sys.executable, "-m", "codeact", *words],
-        env={**os.environ, "COLUMNS": "200"},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return ran.stdout
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        code = app(words, prog_name="codeact", standalone_mode=False)
+    assert not code, said.getvalue()
+    return said.getvalue()
 
 
 def _helps(command: Callable[..., object], words: list[str]) -> None:

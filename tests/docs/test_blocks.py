@@ -68,6 +68,7 @@ def test_what_a_page_says_is_so(
     module = ModuleType("a_page")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # `codeact run --tools` adds the directory
     reader = Reader(module, capsys, pytestconfig)
     with ROOMS.get(named(page), lambda _patch: contextlib.nullcontext())(monkeypatch):
         for block in blocks(page):
