@@ -59,6 +59,7 @@ def pages(site: Path) -> dict[Path, Page]:
 def test_every_page_is_in_the_navigation() -> None:
     menu = re.findall(r"[\w/]+\.md", CONFIG.read_text(encoding="utf-8").split("\nnav:")[1])
     assert {page.relative_to(DOCS).as_posix() for page in PAGES if DOCS in page.parents} <= {*menu}
+    assert len(menu) == len({*menu})
 
 
 def test_links_lead_somewhere(pages: dict[Path, Page]) -> None:
