@@ -63,7 +63,7 @@ class CodeactProvider(ContextProvider):
             if program.code is None:
                 return f"not run: {program.unreadable}"
             interpreter = interpreter_of(programs, session.session_id, named="a session to the run")
-            note = [LOST] if state.get("programs", 0) and not interpreter.results else []
+            note = [] if interpreter.is_open or not state.get("programs", 0) else [LOST]
             result = await interpreter.run_async(program.code)
             state["programs"] = state.get("programs", 0) + 1
             return "\n".join([result.observation(), *note])

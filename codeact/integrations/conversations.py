@@ -21,8 +21,8 @@ class Conversations:
     """The interpreters of an agent that many conversations share, so that none of them sees another one's names.
 
     What tells conversations apart is the framework's: the id of a thread or of a session. An interpreter is there from the
-    first program of its conversation until `end`, because its results are the host's to read; its session is over sooner
-    where it is idle (limits `session_idle` and `session_lifetime`). It is a context manager and ends all of them at its end.
+    first program of its conversation until `end`, because its results are the host's to read (`Interpreter(keep=…)` bounds
+    them); its session is over sooner where it is idle (limits `session_idle` and `session_lifetime`). It is a context manager and ends all of them at its end.
     """
 
     def __init__(self, sandbox: Sandbox, opens: Callable[[str], Interpreter] | None = None) -> None:

@@ -107,6 +107,11 @@ class Interpreter:
         return prompt.description(self.sandbox)
 
     @property
+    def is_open(self) -> bool:
+        """Whether its session is open, with the names of earlier programs; not before the first, nor after the last."""
+        return self._session is not None
+
+    @property
     def results(self) -> tuple[Result, ...]:
         """What came of each program that is kept, in order."""
         return tuple(self._results)

@@ -77,7 +77,7 @@ def _interpreter(programs: Programs, context: Mapping[str, Any]) -> tuple[Interp
         raise ValueError(msg)
     thread = ensure_config().get("configurable", {}).get("thread_id")
     interpreter = interpreter_of(programs, thread, named='config={"configurable": {"thread_id": "…"}} to the graph')
-    return interpreter, [LOST] if LAST in context and not interpreter.results else []
+    return interpreter, [] if interpreter.is_open or LAST not in context else [LOST]
 
 
 def _told(result: Result, note: list[str]) -> tuple[str, Context]:

@@ -196,3 +196,11 @@ def test_names_move_to_another_sandbox_and_no_tool_is_called_again(make) -> None
         interpreter.move(make([count, get_number]))
         assert interpreter.run("twice() + tools.get_number('abc')").value == 5
     assert asked == [1]
+
+
+def test_it_says_whether_names_of_earlier_programs_are_there(make) -> None:
+    with Interpreter(make(), keep=0) as interpreter:
+        assert not interpreter.is_open
+        interpreter.run("x = 1")
+        assert interpreter.is_open
+    assert not interpreter.is_open

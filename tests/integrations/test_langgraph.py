@@ -89,7 +89,8 @@ def test_the_state_has_the_last_result_as_data_and_no_names(graph, make) -> None
 
 
 def test_a_thread_whose_names_are_gone_is_told(graph, make) -> None:
-    with Conversations(make()) as conversations:
+    sandbox = make()
+    with Conversations(sandbox, lambda key: Interpreter(sandbox, task=key, keep=0)) as conversations:
         made = graph([program("x = 1"), "Done.", program("x"), program("2"), "Done."], eval_fn(conversations))
         ask(made)
         conversations.end("t")
