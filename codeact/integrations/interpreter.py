@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from codeact import prompt
+from codeact.completion import refuse_in_a_loop
 from codeact.files import Content
 from codeact.models.programs import RUN_PYTHON
 from codeact.proposals import Proposal
@@ -159,6 +160,7 @@ class Interpreter:
             OutboxError: the outbox cannot be written.
             Unrecorded: an audit did not take that the session is opened, or that a proposal is in the outbox.
         """
+        refuse_in_a_loop()  # before it waits for a program that needs this very loop
         with self._turn:
             session = self._opened()
             if not self._lacking(session) or self._ready(told := session.run(self._prologue)):

@@ -204,3 +204,23 @@ def test_it_says_whether_names_of_earlier_programs_are_there(make) -> None:
         interpreter.run("x = 1")
         assert interpreter.is_open
     assert not interpreter.is_open
+
+
+def test_one_that_would_hold_the_loop_of_another_is_refused_and_does_not_wait(make) -> None:
+    async def both() -> bool:
+        begun, over = asyncio.Event(), asyncio.Event()
+
+        async def wait() -> None:
+            """It has begun, and goes on when it is told."""
+            begun.set()
+            await over.wait()
+
+        with Interpreter(make([wait])) as interpreter:
+            running = asyncio.create_task(interpreter.run_async("await tools.wait()"))
+            await begun.wait()
+            with pytest.raises(RuntimeError, match="run_async"):
+                interpreter.run("1")
+            over.set()
+            return (await running).ok
+
+    assert asyncio.run(both())
