@@ -136,6 +136,10 @@ def _mkdocs(words: list[str], _config: pytest.Config) -> None:
     assert (TOP / words[words.index("-f") + 1]).is_file()
 
 
+def _release(words: list[str], _config: pytest.Config) -> None:
+    subprocess.run([sys.executable, TOP / ".ci" / "release", *words, "--help"], capture_output=True, check=True)
+
+
 _PROGRAMS: dict[str, Callable[[list[str], pytest.Config], str | None]] = {
     "codeact": _codeact,
     "mkdocs": _mkdocs,
@@ -143,5 +147,6 @@ _PROGRAMS: dict[str, Callable[[list[str], pytest.Config], str | None]] = {
     "pytest": _pytest,
     "python": _python,
     "python3": _python,
+    "release": _release,
     "uv": _uv,
 }
