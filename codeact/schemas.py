@@ -25,7 +25,7 @@ DEEPEST = 16
 """Levels of a schema that become annotations."""
 
 MOST = 2_000
-"""Parts of a schema that become annotations."""
+"""Parts of a schema that become annotations, and choices in them."""
 
 TOLD = 1_000
 """Characters of a description that are told."""
@@ -183,7 +183,8 @@ class _Reader:
         if "const" in schema:
             return _literal([schema["const"]])
         if isinstance(schema.get("enum"), (list, tuple)):
-            return _literal(list(schema["enum"]))
+            self._left -= len(schema["enum"])
+            return _literal(list(schema["enum"])) if self._left >= 0 else Any
         for several in ("anyOf", "oneOf"):
             if isinstance(schema.get(several), (list, tuple)):
                 return self._union(schema[several], name)
@@ -260,9 +261,13 @@ def _joined(members: list[Any]) -> Any:
 
 
 def _literal(values: list[Any]) -> Any:
-    if values and all(value is None or type(value) in {str, int, bool} for value in values):
+    if values and all(_is_choice(value) for value in values):
         return Literal[tuple(values)]
     return Any
+
+
+def _is_choice(value: Any) -> bool:
+    return value is None or type(value) in {int, bool} or (type(value) is str and len(value) <= TOLD)
 
 
 def _sized(kind: Any, schema: Schema, least: str, most: str) -> Any:

@@ -43,6 +43,8 @@ TYPES = [
     ({"type": "object", "additionalProperties": {"type": "number"}}, "dict[str, float]"),
     ({"enum": ["new", "old", 3]}, "Literal['new', 'old', 3]"),
     ({"enum": [1.5]}, "Any"),
+    ({"enum": [f"choice {number}" for number in range(5_000)]}, "Any"),
+    ({"const": "x" * 5_000}, "Any"),
     ({"const": "x"}, "Literal['x']"),
     ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "str | int"),
     ({"oneOf": [{"type": "string"}, {}]}, "Any"),

@@ -105,6 +105,8 @@ def mcp(  # noqa: PLR0913, PLR0917 - each is an option of the command
             served = server(sandbox, outbox=opened, task=task)
         logging.basicConfig(stream=sys.stderr, format="codeact: %(levelname)s: %(name)s: %(message)s")
         if listening is None:
+            if sys.stdin.isatty():
+                say("a client is to be at the other end of stdin and stdout; Ctrl-C ends it, and --help has examples")
             serving.over_stdio(served)
         else:
             host, port = listening.getsockname()[:2]

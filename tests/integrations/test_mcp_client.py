@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -172,6 +173,7 @@ def test_all_pages_are_read() -> None:
         (raw(offered("a-b"), offered("a_b")), {}, r"'a-b' and 'a_b' would both be named 'a_b'; take others with only"),
         (raw(offered("a"), offered("a")), {}, "two tools named 'a'"),
         (raw(offered("!!!")), {}, "no Python name can be made of '!!!'"),
+        (raw(offered("a" * 201)), {}, "a tool has a name of 201 characters, 'aaa"),
         (shop(), {"reads": ["lates"]}, "reads: the server has no tool 'lates'; there are: get-charges, latest, refund"),
         (shop(), {"only": ["get_charges"]}, "only: the server has no tool 'get_charges'"),
     ],
@@ -196,6 +198,13 @@ def test_one_of_two_that_would_have_one_name_can_be_taken() -> None:
 def test_arguments_of_another_type(client: Any, settings: Any, told: str) -> None:
     with pytest.raises(TypeError, match=told):
         asyncio.run(tools_from_mcp(client or Client(shop()), **settings))
+
+
+def test_more_tools_than_can_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codeact.integrations.mcp.client.TOOLS", 2)
+    with pytest.raises(ValueError, match=r"offers 3 tools, and 2 can be taken; choose with only=\[…\]"):
+        names(shop())
+    assert names(shop(), only=["refund"]) == ([], ["refund"])
 
 
 def test_a_list_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,6 +277,48 @@ def test_a_synchronous_run_on_another_thread_calls_in_the_loop_of_the_client(mak
 
     asyncio.run(played())
     assert done == [("c", 1.0, None)]
+
+
+def test_a_session_does_as_well_as_its_client(make) -> None:
+    async def played() -> Any:
+        async with Client(shop()) as client:
+            found = await tools_from_mcp(client.session, trusted=True)
+            return await make(found.tools).run_async("(await tools.latest('ada')).id")
+
+    assert asyncio.run(played()).value == "ada-9"
+
+
+def test_an_action_that_waits_when_the_loop_of_the_client_ends_is_unknown() -> None:
+    class Loop(threading.Thread):
+        """A loop of its own, in which a client waits for an answer that does not come."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.found: ServerTools | None = None
+            self.ready = threading.Event()
+
+        def run(self) -> None:
+            asyncio.run(self.played())
+
+        async def played(self) -> None:
+            slow = Slow()
+            one = Tool(name="do", input_schema={"type": "object"})
+            async with Client(raw(one, answer=slow.answer)) as client:
+                self.found = await tools_from_mcp(client)
+                self.ready.set()
+                await slow.begun.wait()
+                for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                    task.cancel()
+
+    loop = Loop()
+    loop.start()
+    assert loop.ready.wait(30)
+    with Outbox(":memory:", actions=loop.found.actions) as outbox:
+        (entry,) = outbox.submit(Sandbox(actions=loop.found.actions, engine="restricted").run("actions.do()"))
+        outbox.approve(entry.id, digest=entry.digest, by="ada")
+        (entry,) = outbox.perform()
+    loop.join(30)
+    assert (entry.state, "Unanswered" in entry.error) == ("unknown", True)
 
 
 def test_a_client_that_is_gone_is_an_error_and_no_standstill(make) -> None:

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,11 +23,12 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult
 from typer.testing import CliRunner
 
-from codeact import Outbox, Sandbox, action, tool
+from codeact import Limits, Outbox, Sandbox, action, tool
 from codeact.audit import Audit, Event
 from codeact.cli import app
 from codeact.integrations.mcp import server
 from codeact.integrations.mcp.served import RECEIPT
+from codeact.integrations.mcp.serving import application
 
 MODES = ("auto", "legacy")
 """Of the client: the protocol since 2026-07-28, and the one before."""
@@ -49,9 +51,12 @@ class Kept:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.closed = threading.Event()
 
     def write(self, event: Event) -> None:
         self.events.append(event)
+        if event.name == "session_close":
+            self.closed.set()
 
     @property
     def names(self) -> list[str]:
@@ -83,9 +88,7 @@ async def http(made: Any, mode: str) -> AsyncIterator[list[Client]]:
 async def listening(made: Any) -> AsyncIterator[str]:
     """The server on a port of this machine, as the command serves it."""
     with socket.create_server(("127.0.0.1", 0)) as bound:
-        serving = uvicorn.Server(
-            uvicorn.Config(made.streamable_http_app(), log_config=None, timeout_graceful_shutdown=1)
-        )
+        serving = uvicorn.Server(uvicorn.Config(application(made), log_config=None, timeout_graceful_shutdown=1))
         task = asyncio.create_task(serving.serve(sockets=[bound]))
         try:
             while not serving.started:  # noqa: ASYNC110 - it has no event to wait for
@@ -326,6 +329,23 @@ def test_a_session_that_nobody_has_is_none() -> None:
     )
 
 
+def test_a_session_that_was_idle_is_over_and_another_one_begins(engine: str, two) -> None:
+    async def played() -> None:
+        kept = Kept()
+        sandbox = Sandbox(engine=engine, limits=Limits(session_idle=0.05), audit=Audit([kept]))
+        async with two(server(sandbox)) as (client, _):
+            session = told(await run(client, "x = 1"))
+            assert await asyncio.to_thread(kept.closed.wait, 30)
+            late = await run(client, "1", **session)
+            assert "SessionExpired" in text(late)
+            assert told(late) == {}
+            again = await run(client, "1", **session)
+            assert again.is_error == bool(session)  # whoever names it learns that there is none of that name
+            assert not (await run(client, "1")).is_error
+
+    asyncio.run(played())
+
+
 def test_there_are_no_more_sessions_than_the_host_says() -> None:
     kept = Kept()
 
@@ -392,18 +412,44 @@ def test_what_fails_on_the_host_is_not_told(make, caplog: pytest.LogCaptureFixtu
     assert "run_python failed" in caplog.text
 
 
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+
+
 # --- HTTP ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("header", [{"host": "evil.example"}, {"origin": "http://evil.example"}])
-def test_a_page_that_made_a_name_of_its_own_lead_here_is_refused(header: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ({"host": "127.0.0.1:8000"}, 200),
+        ({"host": "[::1]:8000"}, 200),
+        ({"host": "localhost", "origin": "http://localhost:3000"}, 200),
+        ({"host": "tools.example"}, 200),
+        ({"host": "tools.example:8000", "origin": "https://tools.example"}, 200),
+        ({"host": "shop.example:8000"}, 200),
+        ({"host": "shop.example:8001"}, 421),
+        ({"host": "evil.example"}, 421),
+        ({"host": "127.0.0.1:8000", "origin": "http://evil.example"}, 403),
+        ({"host": "127.0.0.1.evil.example:80"}, 421),
+    ],
+)
+def test_a_page_that_made_a_name_of_its_own_lead_here_is_refused(header: dict[str, str], status: int) -> None:
     async def asked() -> int:
-        async with listening(server(Sandbox(engine="restricted"))) as url, httpx.AsyncClient(trust_env=False) as client:
-            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        app = application(server(Sandbox(engine="restricted")), ["tools.example", "shop.example:8000"])
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://any", trust_env=False) as client,
+        ):
             accept = {"accept": "application/json, text/event-stream"}
-            return (await client.post(url, json=body, headers={**accept, **header})).status_code
+            return (await client.post("/mcp", json=HELLO, headers={**accept, **header})).status_code
 
-    assert asyncio.run(asked()) in {403, 421}
+    assert asyncio.run(asked()) == status
 
 
 # --- the example -----------------------------------------------------------------------------------------------------
@@ -468,14 +514,6 @@ def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-
-
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-}
 
 
 def test_the_command_ends_when_it_is_interrupted(folder: Path) -> None:

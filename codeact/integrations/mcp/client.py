@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +21,12 @@ with extra("mcp", "codeact.integrations.mcp"):
 
 PAGES = 1_000
 """Pages of a server's list of tools that are read."""
+
+TOOLS = 5_000
+"""Tools of a server that can be taken."""
+
+NAME = 200
+"""Characters that a tool's name may have."""
 
 PARAMETERS = 200
 """Parameters that a tool may have; with more they are given as one dict."""
@@ -94,6 +100,9 @@ async def tools_from_mcp(  # noqa: PLR0913 - named settings, each with a default
     offered = await _offered(_session(client))
     reading = _known("reads", reads, offered)
     taken = {name: offered[name] for name in (offered if only is None else _known("only", only, offered))}
+    if len(taken) > TOOLS:
+        msg = f"the server offers {len(taken):,} tools, and {TOOLS:,} can be taken; choose with only=[…]"
+        raise ValueError(msg)
     server = _Server(client, asyncio.get_running_loop(), timeout)
     found = ServerTools([], [])
     for name, inside in _named(taken, prefix).items():
@@ -138,8 +147,12 @@ def _known(argument: str, names: Iterable[str], offered: Mapping[str, mcp_types.
     return found
 
 
-def _named(taken: Iterable[str], prefix: str) -> dict[str, str]:
+def _named(taken: Collection[str], prefix: str) -> dict[str, str]:
     """The name inside of each tool."""
+    long = next((name for name in taken if len(name) > NAME), None)
+    if long is not None:
+        msg = f"a tool has a name of {len(long):,} characters, {long[:NAME]!r} and so on; take others with only=[…]"
+        raise ValueError(msg)
     try:
         found = identifiers(f"{prefix}{name}" for name in taken)
     except ValueError as error:
@@ -240,7 +253,15 @@ class _Server:
             request.close()
             msg = "the event loop of the MCP client is over, and its connection with it"
             raise Unsent(msg)
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(request, self.loop))
+        asked = asyncio.run_coroutine_threadsafe(request, self.loop)
+        try:
+            return await asyncio.wrap_future(asked)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if asked.cancelled() and task is not None and not task.cancelling():  # nobody has cancelled this
+                msg = "the event loop of the MCP client ended before the server's answer"
+                raise Unanswered(msg) from None
+            raise
 
     async def _request(self, name: str, arguments: dict[str, Any]) -> mcp_types.CallToolResult:
         try:

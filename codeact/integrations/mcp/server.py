@@ -158,5 +158,6 @@ class _Served:
             log.exception("%s failed", RUN_PYTHON)
             return failed(f"{RUN_PYTHON} failed on the host, which the program cannot mend; the host's log says why")
         if result.error is not None and result.error.type == "SessionExpired":
-            held.end(interpreter)  # with its results, which nobody reads here
+            held.end(interpreter)
+            session = None
         return answer(result, session)

@@ -22,6 +22,7 @@ with extra("mcp", "codeact.integrations.mcp"):
 
 if TYPE_CHECKING:
     from mcp.server import Server
+    from starlette.applications import Starlette
 
     from codeact.integrations.mcp.sessions import Sessions
 
@@ -55,16 +56,29 @@ async def _over_stdio(server: Server[Sessions]) -> None:
 def over_http(server: Server[Sessions], listening: socket.socket, allowed: Sequence[str] = ()) -> None:
     """Serve whoever connects, until the process is told to end.
 
+    Args:
+        server: what is served.
+        listening: a socket that is bound.
+        allowed: see `application`.
+
+    Raises:
+        KeyboardInterrupt: it was SIGINT that ended it.
+    """
+    config = uvicorn.Config(
+        application(server, allowed), log_config=None, access_log=False, timeout_graceful_shutdown=GRACE
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def application(server: Server[Sessions], allowed: Sequence[str] = ()) -> Starlette:
+    """An ASGI application that serves over HTTP whoever has business here.
+
     Requests must name a host of this machine, or one that is allowed: a page in somebody's browser that has made a name of
     its own lead here is refused.
 
     Args:
         server: what is served.
-        listening: a socket that is bound.
         allowed: names, as in `tools.example.com` or `tools.example.com:8000`, by which others than this machine call it.
-
-    Raises:
-        KeyboardInterrupt: it was SIGINT that ended it.
     """
     hosts = [*LOCAL, "[::1]", *allowed]
     hosts += [f"{host}:*" for host in hosts if host.rpartition(":")[2] == host or host.endswith("]")]
@@ -73,9 +87,7 @@ def over_http(server: Server[Sessions], listening: socket.socket, allowed: Seque
         allowed_hosts=hosts,
         allowed_origins=[f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts],
     )
-    app = server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE)
-    uvicorn.Server(config).run(sockets=[listening])
+    return server.streamable_http_app(streamable_http_path=PATH, transport_security=security)
 
 
 @contextmanager
