@@ -86,6 +86,17 @@ def test_in_a_loop_that_is_not_async(make) -> None:
     assert interpreter.results[0].value == 3
 
 
+def test_runs_that_are_streamed(make) -> None:
+    async def asked() -> Any:
+        with Interpreter(make([get_number])) as interpreter:
+            one = agent([["tools.get_number('abc')"], "Three."], interpreter)
+            running = Runner.run_streamed(one, "Go on.", run_config=RunConfig(tracing_disabled=True))
+            items = [event.item async for event in running.stream_events() if event.type == "run_item_stream_event"]
+            return [item.custom_data[RESULT]["value"] for item in items if isinstance(item, ToolCallOutputItem)]
+
+    assert asyncio.run(asked()) == [3]
+
+
 def test_groups_share_nothing(make) -> None:
     async def asked() -> list[Any]:
         with Conversations(make()) as conversations:
