@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -238,6 +239,7 @@ class Catalogue:
         rows = ((place, *_searched(member)) for place, member in enumerate(self._members))
         index.executemany("INSERT INTO members (rowid, name, summary, rest, parameters) VALUES (?, ?, ?, ?, ?)", rows)
         index.commit()
+        weakref.finalize(self, index.close)
         return index
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sqlite3
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -389,3 +391,13 @@ def test_an_sqlite_that_cannot_search_leaves_describing(make: MakeSandbox, monke
     assert "tools.search" not in told(sandbox)
     assert 'tools.describe("name")' in told(sandbox)
     assert "list(tools) gives all names" in sandbox.run("tools.describe('nothing')").observation()
+
+
+def test_an_index_is_closed_when_nobody_has_its_catalogue() -> None:
+    catalogue = Catalogue(many())
+    assert catalogue.search("shelf")
+    index = catalogue._index
+    del catalogue
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        index.execute("SELECT 1")
