@@ -11,7 +11,7 @@ import re
 import threading
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -42,6 +42,9 @@ DOC = 10_000
 
 SIGNATURE, SUMMARY = 300, 160
 """Characters of a tool's signature, and of the first line of its documentation, where a line stands for it."""
+
+NAMES = 4_000
+"""Characters of names that stand for all: a thousand tokens, to find one's way. What is not there is found by searching."""
 
 FITTING = 3
 """Tools that are named to a program that asked for one that is not there."""
@@ -81,14 +84,17 @@ def offered(tools: Toolset, actions: Actions) -> Offered:
         ValueError: there are many, and no names are left for what finds them.
     """
     tools = without_catalogue(tools)
-    seen = tuple(faces(tools, actions))
-    records = dict.fromkeys(record for face in seen for record in face.records)
-    told = sum(len(face.signature) + len(face.doc) for face in seen) + sum(map(len, records))
-    if told <= FULL:
-        return Offered(tools, seen, None)
-    catalogue = Catalogue(tools, actions)
-    every = Toolset({**catalogue.tools, **tools})
-    return Offered(every, faces(every, actions), catalogue)
+    seen: list[Face] = []
+    records: dict[str, None] = {}
+    told = 0
+    for face in faces(tools, actions):
+        seen.append(face)
+        told += len(face.signature) + len(face.doc) + sum(len(each) for each in face.records if each not in records)
+        records.update(dict.fromkeys(face.records))
+        if told > FULL:
+            catalogue = Catalogue(tools, actions)
+            return Offered(Toolset({**catalogue.tools, **tools}), catalogue.faces, catalogue)
+    return Offered(tools, tuple(seen), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,20 @@ class Catalogue:
 
     def __repr__(self) -> str:
         return f"<Catalogue of {self.size}>"
+
+    @cached_property
+    def faces(self) -> tuple[Face, ...]:
+        """What programs see: names, and what tells of them."""
+        own = (replace(face, describes=face.name == self._describe) for face in faces(self.tools, Actions()))
+        tools = (_name_alone(member, member.name) for member in self._tools.values())
+        actions = (_name_alone(member.inside, f"{ACTIONS}{member.name}") for member in self._actions.values())
+        return (*own, *tools, *actions)
+
+    @property
+    def overview(self) -> str:
+        """What there is, in not many words: some names, and how to find the others."""
+        names = [*(f"tools.{name}" for name in self._tools), *(f"{ACTIONS}{name}" for name in self._actions)]
+        return f"{self.size}: {self.asked}. Some names, by their first words:\n\n{_grouped(names)}"
 
     @property
     def asked(self) -> str:
@@ -175,6 +195,8 @@ class Catalogue:
 
     def describe(self, name: str) -> str:
         """Tell of a tool or an action all there is to know: how it is called, what it does, and what it takes and gives."""
+        if not name:
+            return self.overview
         member = self._member(name)
         if member is None:
             raise LookupError(self.unknown(name))
@@ -283,6 +305,33 @@ def line_of(member: Member) -> str:
 
 def _found(member: Member) -> Found:
     return Found(member.name, line_of(member), "action" if isinstance(member, Action) else "tool")
+
+
+def _name_alone(member: Tool[..., Any], name: str) -> Face:
+    return Face(name, f"{'async ' * member.is_async}{member.name}(…)", "", member.is_async)
+
+
+def _grouped(names: list[str]) -> str:
+    """Names in lines, those together that begin with the same word, and as many of each as there is room for."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        groups.setdefault(tuple(words(name)[:2]), []).append(name)
+    alone = [name for group in groups.values() if len(group) == 1 for name in group]
+    parts = sorted((group for group in groups.values() if len(group) > 1), key=len, reverse=True)
+    parts += [alone] * bool(alone)
+    shown = max(map(len, parts))
+    while len(text := "\n".join(_part(part, shown) for part in parts)) > NAMES and (shown > 1 or len(parts) > 1):
+        if shown > 1:
+            shown = shown * 3 // 4
+        else:
+            parts.pop()
+    left = len(names) - sum(map(len, parts))
+    return f"{text}\nand {left:,} more" if left else text
+
+
+def _part(names: list[str], shown: int) -> str:
+    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    return f"{', '.join(map(shortened, names[:shown]))}{more}"
 
 
 def _summary(doc: str) -> str:

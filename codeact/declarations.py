@@ -52,12 +52,12 @@ def stubs(tools: Granted, actions: Granted = ()) -> str:
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def faces(toolset: Toolset, actions: Actions) -> tuple[Face, ...]:
-    """What a program may see of its tools and actions."""
+def faces(toolset: Toolset, actions: Actions) -> Iterator[Face]:
+    """What a program may see of its tools and actions, one after the other."""
     tools, inside = toolset.values(), actions.inside.values()
     declarations = Declarations([*tools, *inside], Notation())
-    proposable = [declarations.face(member) for member in inside]
-    return (*map(declarations.face, tools), *(replace(face, name=f"{ACTIONS}{face.name}") for face in proposable))
+    yield from map(declarations.face, tools)
+    yield from (replace(face, name=f"{ACTIONS}{face.name}") for face in map(declarations.face, inside))
 
 
 def documentation(member: Tool[..., Any]) -> str:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codeact.catalogue import Member, line_of, without_catalogue, words
+from codeact.catalogue import Member, line_of, without_catalogue
 from codeact.declarations import stubs
 from codeact.limits import Limits
 from codeact.sandbox import Sandbox
-from wasm_runtime.guest.names import shortened
 
 LINES = 12_000
 """Characters that the lines may have where there is one for each tool: as many as the longest stubs have, for some ninety tools. With
 more, names are listed instead."""
-
-NAMES = 4_000
-"""Characters of such a list, a thousand tokens. It is for finding one's way: what is not in it is found by searching."""
 
 BRIEF = 1_024
 """Characters that the description of a tool may have with every provider."""
@@ -135,30 +131,4 @@ def _granted(sandbox: Sandbox) -> str:
         return (
             f"This is in {homes}. Of what you do not know well enough, ask in a program: {catalogue.asked}.\n\n{lines}"
         )
-    return (
-        f"In {homes} there is more than can be listed: {catalogue.size}. Look for what you need in a program: {catalogue.asked}."
-        f" Some names, by their first words:\n\n{_grouped(_names(sandbox))}"
-    )
-
-
-def _grouped(names: list[str]) -> str:
-    """Names in lines, those together that begin with the same word, and as many of each as there is room for."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for name in names:
-        groups.setdefault(tuple(words(name)[:2]), []).append(name)
-    alone = [name for group in groups.values() if len(group) == 1 for name in group]
-    parts = sorted((group for group in groups.values() if len(group) > 1), key=len, reverse=True)
-    parts += [alone] * bool(alone)
-    shown = max(map(len, parts))
-    while len(text := "\n".join(_part(part, shown) for part in parts)) > NAMES and (shown > 1 or len(parts) > 1):
-        if shown > 1:
-            shown = shown * 3 // 4
-        else:
-            parts.pop()
-    left = len(names) - sum(map(len, parts))
-    return f"{text}\nand {left:,} more" if left else text
-
-
-def _part(names: list[str], shown: int) -> str:
-    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
-    return f"{', '.join(map(shortened, names[:shown]))}{more}"
+    return f"In {homes} there is more than can be listed. Look for what you need in a program. There are {catalogue.overview}"

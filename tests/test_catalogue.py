@@ -16,8 +16,8 @@ import pytest
 from benchmarks.roundtrips.catalogue import catalogue as hundreds
 from codeact import Journal, Sandbox, Tool, Toolset, action, stubs, tool
 from codeact import catalogue as module
-from codeact.catalogue import Catalogue
-from codeact.prompt import BRIEF, NAMES, description, system
+from codeact.catalogue import NAMES, Catalogue
+from codeact.prompt import BRIEF, description, system
 from tests.conftest import MakeSandbox
 
 
@@ -81,10 +81,59 @@ tools[found[0].name]("c1")[0].amount
     assert [(call.name, call.state) for call in result.calls] == [("search", "ok"), ("get_refunds", "ok")]
 
 
-def test_it_is_described_as_help_does_where_there_are_few(make: MakeSandbox) -> None:
-    described = make(many()).run("tools.describe('get_refunds')").value
-    assert make([get_refunds]).run("help(tools.get_refunds)").stdout == f"{described}\n"
-    assert make(many()).run("tools.describe('tools.get_refunds')").value == described
+def test_help_tells_what_it_tells_where_there_are_few(make: MakeSandbox) -> None:
+    few = make([get_refunds]).run("help(tools.get_refunds)\nprint(tools.get_refunds)").stdout
+    result = make(many()).run("help(tools.get_refunds)\nprint(tools['get_refunds'])")
+    assert result.stdout == few
+    assert [(call.name, call.state) for call in result.calls] == [("describe", "ok")] * 2
+    told = make(many()).run("tools.describe('get_refunds'), tools.describe('tools.get_refunds')").value
+    assert [f"{each}\n" * 2 for each in told] == [few] * 2
+
+
+def test_what_all_tools_are_is_told_in_short(make: MakeSandbox) -> None:
+    for asked in ("print(tools)", "help(tools)", "print(actions)", "print(tools.describe(''))"):
+        result = make(many(), actions=[send_reply]).run(asked)
+        assert result.stdout.startswith('300 tools and 1 action: tools.search("refund policy") finds what there is'), (
+            asked
+        )
+        assert len(result.stdout) < NAMES + 500
+        assert [call.name for call in result.calls] == ["describe"]
+
+
+def test_looking_at_tools_makes_no_call(make: MakeSandbox) -> None:
+    result = make(many(), actions=[send_reply]).run("""
+async_mark = repr(tools.get_refunds), tools.get_refunds.__doc__, actions.send_reply.__doc__, tools.get_refunds is tools["get_refunds"]
+seen = len(tools), len(repr(tools)) < 400, "get_refunds" in tools, "nothing" in tools, tools.get("nothing"), list(tools)[:3]
+same = len(tools.keys()), len(list(tools.values())), dict(tools.items())["get_refunds"] is tools.get_refunds, hasattr(tools, "_private")
+async_mark, seen, same
+""")
+    assert result.value == (
+        (
+            "<tool get_refunds(…)>",
+            "tools.describe('get_refunds') tells what it is",
+            "tools.describe('actions.send_reply') tells what it is",
+            True,
+        ),
+        (302, True, True, False, None, ["search", "describe", "list_shelf_0"]),
+        (302, 302, True, False),
+    )
+    assert result.calls == ()
+
+
+def test_hints_know_the_tools_of_a_catalogue(make: MakeSandbox) -> None:
+    text = make([*many(), tool(name="fetch_page")(_fetch)]).run("fetch_page('a')").observation()
+    assert "write await tools.fetch_page(…)" in text
+    text = (
+        make([*many(), tool(name="fetch_page")(_fetch)])
+        .run("tools.fetch_page(1, 2, 3)\nawait tools.fetch_page(1, 2, 3)")
+        .observation()
+    )
+    assert "signature: async fetch_page(key: str) -> str" in text
+
+
+async def _fetch(key: str) -> str:
+    """Get a page."""
+    return key
 
 
 def test_actions_are_found_and_described_too(make: MakeSandbox) -> None:
@@ -145,12 +194,56 @@ def test_no_query_is_read_as_more_than_words(query: str) -> None:
         assert "none has a word of" in str(error)  # noqa: PT017 - either is right, and nothing else
 
 
-def test_an_unknown_tool_is_answered_with_those_that_fit_best(make: MakeSandbox) -> None:
-    for asked in ("describe('refund_of_customer')",):
-        text = make(many()).run(f"tools.{asked}").observation()
-        assert "there is no tool 'refund_of_customer'" in text
-        assert "  tools.get_refunds(customer_id: str) -> list[Refund]  # Refunds of a customer, latest first." in text
-        assert len(text) < 1_000
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        ("tools.refund_of_customer", "AttributeError"),
+        ("tools.refund_of_customer('c1')", "AttributeError"),
+        ("tools['refund_of_customer']", "KeyError"),
+        ("getattr(tools, 'refund_of_customer')", "AttributeError"),
+        ("tools.describe('refund_of_customer')", "ToolError"),
+    ],
+)
+def test_an_unknown_tool_is_answered_with_those_that_fit_best(make: MakeSandbox, asked: str, kind: str) -> None:
+    result = make(many()).run(asked)
+    assert result.error is not None
+    assert result.error.type == kind
+    assert "there is no tool 'refund_of_customer'; " in result.error.message
+    assert "  tools.get_refunds(customer_id: str) -> list[Refund]  # Refunds of a customer, latest first." in (
+        result.error.message
+    )
+    assert 'tools.search("…")' in result.error.message
+    assert len(result.observation()) < 1_000
+    assert [call.state for call in result.calls] == ["failed" if "describe" in asked else "refused"]
+
+
+def test_an_unknown_action_is_answered_too(make: MakeSandbox) -> None:
+    world = make(many(), actions=[send_reply])
+    text = world.run("actions.answer_ticket").observation()
+    assert "there is no action 'answer_ticket'" in text
+    assert "  actions.send_reply(ticket: str, text: str) -> Proposed  # Answer a ticket." in text
+    assert "it is an action: write actions.send_reply(…)" in world.run("tools.send_reply").observation()
+    assert "it is a tool: write tools.get_refunds(…)" in world.run("actions.get_refunds").observation()
+
+
+def test_a_guess_can_be_caught(make: MakeSandbox) -> None:
+    result = make(many()).run("hasattr(tools, 'refunds'), getattr(tools, 'refunds', None), hasattr(tools, 'search')")
+    assert result.value == (False, None, True)
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "a b", "a\nb", "tools", "", "ünïcode", "\ud800", "actions."])
+def test_a_name_that_none_could_have_is_unknown_too(make: MakeSandbox, name: str) -> None:
+    result = make(many()).run(f"tools[{name!r}]")
+    assert result.error is not None
+    assert result.error.type == "KeyError"
+    assert "there is no" in result.error.message
+    assert len(result.observation()) < 1_000
+
+
+def test_asking_is_limited_as_calling_is(make: MakeSandbox) -> None:
+    result = make(many(), calls=10).run("for place in range(100):\n    hasattr(tools, f'guess{place}')")
+    assert result.error is not None
+    assert result.error.kind == "calls"
 
 
 # --- names that are taken ------------------------------------------------------------------------------------
@@ -204,7 +297,9 @@ def test_neither_name_can_be_changed_from_inside(make: MakeSandbox) -> None:
 def test_searches_are_replayed_as_they_were_answered(engine: str) -> None:
     with Journal(":memory:") as journal:
         before = Sandbox(many(), engine=engine, journal=journal)
-        program = "found = tools.search('refunds')\nfound[0].name, tools.describe('get_refunds')"
+        program = (
+            "found = tools.search('refunds')\nprint(tools)\nhelp(tools.get_refunds)\nfound[0].name, hasattr(tools, 'x')"
+        )
         result = before.run(program)
         assert result.ok
         again = Sandbox([get_refunds], engine=engine, journal=journal).replay(result.run)
@@ -234,7 +329,8 @@ def test_a_prompt_has_three_levels(make: MakeSandbox, number: int, most: int) ->
     assert ("async tools.get_item(item_id: str) -> Item  # Get an item by its id." in text.splitlines()) is (
         number == 90
     )
-    assert ("In `tools` there is more than can be listed: 505 tools." in text) is (number == 505)
+    assert ("In `tools` there is more than can be listed." in text) is (number == 505)
+    assert ("There are 505 tools: tools.search(" in text) is (number == 505)
     assert ("tools.search(" in text) is (number != 5)
     assert len(description(sandbox)) <= BRIEF
     assert ("tools.search(" in description(sandbox)) is (number != 5)

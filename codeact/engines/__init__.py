@@ -83,6 +83,9 @@ class Face:
         doc: what the model is told about it.
         awaitable: whether calling it gives an awaitable (the host's tool is `async def`).
         records: the declarations of the records that it gives and the dicts that it takes.
+        describes: whether a call of it with the name of another one tells what that is, and with an empty name what there is.
+            Where one does, there are too many to tell of each beforehand: for those without documentation an engine asks
+            it, and a name that no face has it takes to the door, whose refusal says what there is instead.
     """
 
     name: str
@@ -90,6 +93,7 @@ class Face:
     doc: str
     awaitable: bool
     records: tuple[str, ...] = ()
+    describes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -201,14 +200,32 @@ class WasmInstance:
                 return Fault("runtime", "SystemError", text)
 
 
-@lru_cache(64)
+_SANDBOXES = 64
+
+_known: dict[int, tuple[tuple[Face, ...], dict[str, object]]] = {}
+"""What worlds are told, by where the faces are: to hash thousands of them would take longer than a run."""
+
+
 def _offered(faces: tuple[Face, ...]) -> dict[str, object]:
     """What a world is told of its tools and actions."""
+    known = _known.get(id(faces))
+    if known is None or known[0] is not faces:
+        if len(_known) >= _SANDBOXES:
+            _known.clear()
+        known = _known[id(faces)] = faces, _told(faces)
+    return known[1]
+
+
+def _told(faces: tuple[Face, ...]) -> dict[str, object]:
+    describer = next((face.name for face in faces if face.describes), None)
+    leaflet = {face.name: (face.signature, face.doc, face.records) for face in faces if face.doc or describer is None}
     actions = [face.name.removeprefix(ACTIONS) for face in faces if face.name.startswith(ACTIONS)]
     return {
-        "tools": [(face.name, face.awaitable) for face in faces if not face.name.startswith(ACTIONS)],
-        "leaflet": json.dumps({face.name: (face.signature, face.doc, face.records) for face in faces}),
-        **({"actions": actions} if actions else {}),
+        "tools": " ".join(face.name for face in faces if not face.name.startswith(ACTIONS)),
+        "awaited": " ".join(face.name for face in faces if face.awaitable),
+        "leaflet": json.dumps(leaflet),
+        **({"actions": " ".join(actions)} if actions else {}),
+        **({"describer": describer} if describer else {}),
     }
 
 

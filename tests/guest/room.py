@@ -45,7 +45,6 @@ class Room:
         self.clock = 0
         self.sent = 0
         self._tools = tools
-        self._faces = [[name, name.startswith("async_")] for name in tools]
         leaflet = {name: [f"{name}(...)", tool.__doc__ or "", []] for name, tool in tools.items()}
         self._leaflet = json.dumps(leaflet)
         self._instance = Instance(machine, memory=2**29)
@@ -53,7 +52,8 @@ class Room:
     def run(self, source: str, *, stack: int = 1000, seed: bytes = SEED) -> Reply:
         """Run a program on a thread with room for a deep stack. The end of the world is a `Trap`."""
         opening = {
-            "tools": self._faces,
+            "tools": " ".join(self._tools),
+            "awaited": " ".join(name for name in self._tools if name.startswith("async_")),
             "leaflet": self._leaflet,
             "seed": seed.hex(),
             "stack": stack,

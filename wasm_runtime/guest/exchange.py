@@ -22,7 +22,6 @@ from . import (
     interpreter,
     jsontext,
     loop,
-    names,
     parcel,
     scene,
     system,
@@ -34,9 +33,11 @@ class Opening(TypedDict):
     """What a world is told with its first program.
 
     Attributes:
-        tools: see `tools.Face`.
+        tools: the names of tools, with spaces between them.
+        awaited: those of them whose calls are awaited.
         actions: the names of what can be proposed.
         leaflet: see `tools.Leaflet`.
+        describer: the tool that tells of those that the leaflet does not have.
         seed: 32 bytes of randomness, hexadecimal.
         stack: frames of recursion.
         depth: levels of nesting in a value that crosses.
@@ -44,9 +45,11 @@ class Opening(TypedDict):
         concurrency: calls that may be under way at the same time.
     """
 
-    tools: list[tools.Face]
-    actions: NotRequired[list[str]]
+    tools: str
+    awaited: str
+    actions: NotRequired[str]
     leaflet: str
+    describer: NotRequired[str]
     seed: str
     stack: int
     depth: int
@@ -90,7 +93,8 @@ def run(text: str) -> str:
 def rehearse(source: str) -> None:
     """Run a program as a host would, and forget it."""
     opening: Opening = {
-        "tools": [("rehearse", False)],
+        "tools": "rehearse",
+        "awaited": "",
         "leaflet": _write({"rehearse": ["rehearse() -> None", "", []]}),
         "seed": "00" * 32,
         "stack": 1000,
@@ -103,11 +107,11 @@ def rehearse(source: str) -> None:
 
 
 _depth = 0
-_leaflet = tools.Leaflet("{}")
+_granted = tools.Granted("", "", "", tools.Leaflet("{}", 0))
 
 
 def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
-    global _depth, _leaflet  # noqa: PLW0603  # one room, one state
+    global _depth, _granted  # noqa: PLW0603  # one room, one state
     console.reset()
     loop.reset()
     system.begin()
@@ -115,12 +119,11 @@ def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
     if opening is not None:
         _depth = opening["depth"]
         entropy.reseed(bytes.fromhex(opening["seed"]))
-        _leaflet = tools.Leaflet(opening["leaflet"])
-        proposable = tuple(opening.get("actions", ()))
-        builtins.tools = tools.granted(opening["tools"], _leaflet, _depth, proposable)  # type: ignore[attr-defined]
-        if proposable:
-            others = tuple(name for name, _ in opening["tools"])
-            builtins.actions = tools.proposable(proposable, _leaflet, _depth, others)  # type: ignore[attr-defined]
+        leaflet = tools.Leaflet(opening["leaflet"], _depth, opening.get("describer"))
+        _granted = tools.Granted(opening["tools"], opening["awaited"], opening.get("actions", ""), leaflet)
+        builtins.tools = _granted.tools  # type: ignore[attr-defined]
+        if _granted.actions:
+            builtins.actions = _granted.actions  # type: ignore[attr-defined]
         interpreter.limit(opening["stack"])
         tools.traffic.most = opening["concurrency"]
         files.limit(*opening["room"])
@@ -161,8 +164,7 @@ def _reply(
 
 
 def _fault(ending: interpreter.Ending, error: BaseException) -> dict[str, object]:
-    signatures = {names.written(name): signature for name, (signature, *_) in _leaflet.items()}
-    fault = faults.describe(error, scene.Scene(interpreter.texts.get, signatures, sys.modules, _importable))
+    fault = faults.describe(error, scene.Scene(interpreter.texts.get, _granted.signatures(), sys.modules, _importable))
     if isinstance(error, codec.Uncrossable):
         fault["kind"], fault["type"] = "value", "TypeError"
     elif ending.unreadable:

@@ -80,6 +80,11 @@ ACTIONS = "actions."
 """How the name of an action begins, where tools are named too."""
 
 
+def may_be(name: str) -> bool:
+    """Whether a tool could have that name."""
+    return name.isidentifier() and not name.startswith("_")
+
+
 def written(name: str) -> str:
     """How a program writes the name that a tool or an action has at the door."""
     return name if name.startswith(ACTIONS) else f"tools.{name}"

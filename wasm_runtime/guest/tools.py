@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import builtins
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from . import codec, console, tables, world
 from .faults import ToolError
-from .names import ACTIONS, MissingKey, explained, unknown_action, unknown_tool
+from .names import ACTIONS, MissingKey, explained, listed, may_be, unknown_action, unknown_tool, written
 from .program import current_line
 from .traffic import Errand, Traffic
 from .unawaited import Ledger, UnawaitedCall
@@ -23,92 +23,128 @@ _ERRORS: dict[str, type[Exception]] = {
 }
 
 
-Face = tuple[str, bool]
-"""The name of a tool, and whether its calls are awaited."""
+Page = tuple[str, str, list[str]]
+"""Of a tool its signature, its documentation, and what it gives and takes."""
 
 
-class Leaflet(Mapping[str, tuple[str, str, list[str]]]):
-    """What is said of tools, by name: signature, documentation, and what they give and take.
+class Leaflet:
+    """What is said of tools, by name: it is read when somebody asks, which most programs do not.
 
-    It is read when somebody asks, which most programs do not.
+    Attributes:
+        depth: levels of nesting that an argument may have.
+        describer: the tool that tells of those that are not in it; None where all are.
     """
 
-    def __init__(self, text: str) -> None:
-        """Take the text: JSON of a dict."""
+    def __init__(self, text: str, depth: int, describer: str | None = None) -> None:
+        """Take the text: JSON of a dict of pages."""
         self._text = text
-        self._read: dict[str, tuple[str, str, list[str]]] | None = None
+        self._read: dict[str, Page] | None = None
+        self.depth = depth
+        self.describer = describer
 
-    def _pages(self) -> dict[str, tuple[str, str, list[str]]]:
+    def page(self, name: str) -> Page | None:
+        """What it has on a tool."""
         if self._read is None:
             self._read = json.loads(self._text)
-        return self._read
+        return self._read.get(name)
 
-    def __getitem__(self, name: str) -> tuple[str, str, list[str]]:
-        return self._pages()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._pages())
-
-    def __len__(self) -> int:
-        return len(self._pages())
+    def told(self, *names: str) -> str:
+        """All that there is to say of tools; where that is for another tool to say, of one, or with an empty name of all."""
+        pages = [page for page in map(self.page, names) if page is not None]
+        if len(pages) == len(names) or self.describer is None:
+            return explained(pages)
+        return str(_through(_sent(self.describer, self.describer, names[:1], {}, self.depth)))
 
 
 class Tool:
     """One tool: calling it goes through the door."""
 
-    def __init__(self, name: str, leaflet: Leaflet, depth: int) -> None:
+    _noun = "tool"
+    _home = ""
+    _mark = ""
+
+    def __init__(self, name: str, leaflet: Leaflet) -> None:
         self.__name__ = self.__qualname__ = name
         self._leaflet = leaflet
-        self._depth = depth
 
     @property
-    def told(self) -> tuple[str, str, list[str]]:
-        """Its signature, documentation, and what it gives and takes."""
-        return self._leaflet[self.__name__]
+    def signature(self) -> str:
+        """How it is called, as far as that is known here."""
+        return signature(self._home + self.__name__, self._leaflet, self._mark)
+
+    @property
+    def documentation(self) -> str:
+        """What is said of it, as far as that is known here."""
+        page = self._leaflet.page(self._home + self.__name__)
+        return page[1] if page else f"tools.{self._leaflet.describer}({self._home + self.__name__!r}) tells what it is"
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Call the tool."""
-        name = self.__name__
-        return _through(Sent(name, _encode(name, args, kwargs, self._depth), current_line(world.running)))
+        return _through(_sent(self.__name__, self.__name__, args, kwargs, self._leaflet.depth))
 
     def __repr__(self) -> str:
-        return f"<tool {self.told[0]}>"
+        return f"<{self._noun} {self.signature}>"
 
     def __str__(self) -> str:
         """The signature, and what is known of it."""
-        return explained([self.told])
+        return self._leaflet.told(self._home + self.__name__)
 
 
 class AwaitableTool(Tool):
     """A tool whose calls are awaited."""
 
+    _mark = "async "
+
     def __call__(self, /, *args: object, **kwargs: object) -> UnawaitedCall:
         """A call of the tool, to be awaited."""
-        name = self.__name__
-        return UnawaitedCall(
-            Sent(name, _encode(name, args, kwargs, self._depth), current_line(world.running)), traffic, ledger
-        )
+        return UnawaitedCall(_sent(self.__name__, self.__name__, args, kwargs, self._leaflet.depth), traffic, ledger)
 
 
 class Action(Tool):
     """One action: calling it proposes it."""
 
-    @property
-    def told(self) -> tuple[str, str, list[str]]:
-        """See `Tool`."""
-        return self._leaflet[ACTIONS + self.__name__]
+    _noun = "action"
+    _home = ACTIONS
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Propose it."""
-        arguments = _encode(self.__name__, args, kwargs, self._depth)
-        return _through(Sent(ACTIONS + self.__name__, arguments, current_line(world.running)))
-
-    def __repr__(self) -> str:
-        return f"<action {self.told[0]}>"
+        return _through(_sent(ACTIONS + self.__name__, self.__name__, args, kwargs, self._leaflet.depth))
 
 
 for _kind in (Tool, AwaitableTool, Action):
-    _kind.__doc__ = property(lambda self: self.told[1])  # type: ignore[assignment]  # what `help` shows of each
+    _kind.__doc__ = property(lambda self: self.documentation)  # type: ignore[assignment]  # what `help` shows of each
+
+
+def signature(name: str, leaflet: Leaflet, mark: str) -> str:
+    """How a tool is called, as far as that is known: its page says it, or else there are three dots."""
+    page = leaflet.page(name)
+    return page[0] if page else f"{mark}{name.removeprefix(ACTIONS)}(…)"
+
+
+class Rack(Mapping[str, Tool]):
+    """Tools by name, of which each is made when it is asked for."""
+
+    __slots__ = ("_make", "_tools")
+
+    def __init__(self, names: str, make: Callable[[str], Tool]) -> None:
+        """Take the names, and what makes a tool of one."""
+        self._tools: dict[str, Tool | None] = dict.fromkeys(names.split())
+        self._make = make
+
+    def __getitem__(self, name: str) -> Tool:
+        tool = self._tools[name]
+        if tool is None:
+            tool = self._tools[name] = self._make(name)
+        return tool
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
 
 
 class Sent:
@@ -131,16 +167,19 @@ class Sent:
 class Tools(Mapping[str, Tool]):
     """The tools by name: `tools.name` and `tools["name"]` are the same. It cannot be changed."""
 
-    __slots__ = ("_others", "_tools")
+    __slots__ = ("_leaflet", "_others", "_tools")
 
     _noun = "tools"
-    _tools: Mapping[str, Tool]
-    _others: tuple[str, ...]
+    _home = ""
+    _tools: Rack
+    _others: Rack
+    _leaflet: Leaflet
 
-    def __init__(self, tools: Mapping[str, Tool], others: tuple[str, ...] = ()) -> None:
-        """Take the tools, and the names of what is found in `actions`."""
+    def __init__(self, tools: Rack, others: Rack, leaflet: Leaflet) -> None:
+        """Take the tools, what is found in `actions`, and what is said of them."""
         object.__setattr__(self, "_tools", tools)
         object.__setattr__(self, "_others", others)
+        object.__setattr__(self, "_leaflet", leaflet)
 
     def __getattr__(self, name: str) -> Tool:
         try:
@@ -187,14 +226,24 @@ class Tools(Mapping[str, Tool]):
         return list(self._tools)
 
     def __repr__(self) -> str:
-        return f"<{self._noun}: {', '.join(self._tools) or 'none'}>"
+        return f"<{self._noun}: {listed(list(self._tools))}>"
 
     def __str__(self) -> str:
-        """All signatures, and what is known of them."""
-        return explained(tool.told for tool in self._tools.values())
+        """All signatures, and what is known of them; of too many, what there is."""
+        if self._leaflet.describer is not None:
+            return self._leaflet.told("")
+        return self._leaflet.told(*(self._home + name for name in self._tools))
 
     def _unknown(self, name: object) -> str:
-        return unknown_tool(str(name), self._tools, self._others)
+        if self._leaflet.describer is not None and type(name) is str and may_be(name):
+            try:
+                _through(_sent(self._home + name, name, (), {}, self._leaflet.depth))
+            except AttributeError as error:
+                return str(error)
+        return self._missing(str(name))
+
+    def _missing(self, name: str) -> str:
+        return unknown_tool(name, self._tools, self._others)
 
 
 class Actions(Tools):
@@ -203,9 +252,10 @@ class Actions(Tools):
     __slots__ = ()
 
     _noun = "actions"
+    _home = ACTIONS
 
-    def _unknown(self, name: object) -> str:
-        return unknown_action(str(name), self._tools, self._others)
+    def _missing(self, name: str) -> str:
+        return unknown_action(name, self._tools, self._others)
 
 
 def install() -> None:
@@ -222,29 +272,42 @@ def install() -> None:
     builtins.help = help  # type: ignore[assignment]
 
 
-def granted(faces: list[Face], leaflet: Leaflet, depth: int, actions: tuple[str, ...] = ()) -> Tools:
-    """The tools of these faces.
+class Granted:
+    """What a world was granted.
 
-    Args:
-        faces: what the host granted.
-        leaflet: what is said of them.
-        depth: how many levels of nesting an argument may have.
-        actions: the names of what is found in `actions`.
+    Attributes:
+        tools: what programs find as `tools`.
+        actions: what they find as `actions`, where there are any.
     """
-    tools = {name: (AwaitableTool if awaitable else Tool)(name, leaflet, depth) for name, awaitable in faces}
-    return _mapping(Tools, tools, actions)
+
+    def __init__(self, tools: str, awaited: str, actions: str, leaflet: Leaflet) -> None:
+        """Take names, with spaces between them.
+
+        Args:
+            tools: those of tools.
+            awaited: those of them whose calls are awaited.
+            actions: those of what can be proposed.
+            leaflet: what is said of them.
+        """
+        self._leaflet = leaflet
+        self._awaited = frozenset(awaited.split())
+        one = Rack(tools, lambda name: (AwaitableTool if name in self._awaited else Tool)(name, leaflet))
+        other = Rack(actions, lambda name: Action(name, leaflet))
+        self.tools = _mapping(Tools, one, other, leaflet)
+        self.actions = _mapping(Actions, other, one, leaflet)
+
+    def signatures(self) -> dict[str, str]:
+        """How each is called, by how a program writes it."""
+        marks = ((name, "async " * (name in self._awaited)) for name in self.tools)
+        names = (*marks, *((ACTIONS + name, "") for name in self.actions))
+        return {written(name): signature(name, self._leaflet, mark) for name, mark in names}
 
 
-def proposable(names: tuple[str, ...], leaflet: Leaflet, depth: int, tools: tuple[str, ...]) -> Tools:
-    """The actions of these names; see `granted`."""
-    return _mapping(Actions, {name: Action(name, leaflet, depth) for name in names}, tools)
-
-
-def _mapping(kind: type[Tools], tools: Mapping[str, Tool], others: tuple[str, ...]) -> Tools:
+def _mapping(kind: type[Tools], tools: Rack, others: Rack, leaflet: Leaflet) -> Tools:
     # A tool may be called what a mapping's method is called: the tool wins.
-    shadowing = {name: tools[name] for name in tools.keys() & _MAPPING_NAMES}
+    shadowing = {name: tools[name] for name in _MAPPING_NAMES if name in tools}
     made: type[Tools] = type(kind.__name__, (kind,), {"__slots__": (), **shadowing}) if shadowing else kind
-    return made(tools, others)
+    return made(tools, others, leaflet)
 
 
 _MAPPING_NAMES = frozenset(name for name in dir(Tools) if not name.startswith("__"))
@@ -263,6 +326,11 @@ def _encode(name: str, args: tuple[object, ...], kwargs: dict[str, object], dept
                 msg = f"{name}(): argument {label}{error.path}: {reason}"
                 raise TypeError(msg) from None
         raise
+
+
+def _sent(name: str, written: str, args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> Sent:
+    """A call of a name at the door, which errors write otherwise."""
+    return Sent(name, _encode(written, args, kwargs, depth), current_line(world.running))
 
 
 def _through(sent: Sent) -> object:

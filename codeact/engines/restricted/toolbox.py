@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from codeact.engines import Face
 from codeact.engines.restricted.sealed import KEY
 from codeact.engines.restricted.world import World
-from wasm_runtime.guest.names import ACTIONS, MissingKey, explained, unknown_action, unknown_tool
+from wasm_runtime.guest.names import ACTIONS, MissingKey, explained, listed, may_be, unknown_action, unknown_tool
 from wasm_runtime.guest.program import current_line
 from wasm_runtime.guest.unawaited import UnawaitedCall
 
@@ -88,12 +88,51 @@ class PendingCall(UnawaitedCall):
 PendingCall.__name__ = PendingCall.__qualname__ = UnawaitedCall.__name__
 
 
+class Rack:
+    """The tools of one home, or its actions. Each is made of its face when it is first asked for."""
+
+    __slots__ = ("_made", "_world", "describer", "faces")
+
+    def __init__(self, world: World, faces: dict[str, Face]) -> None:
+        self.faces = faces
+        self.describer = _describer(world)
+        self._world = world
+        self._made: dict[str, Tool] = {}
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of that name."""
+        tool = self._made.get(name)
+        if tool is None and name in self.faces:
+            tool = self._made[name] = self._make(name, self.faces[name])
+        return tool
+
+    def all(self) -> dict[str, Tool]:
+        """All of them, by name."""
+        return {name: self._made.get(name) or self._make(name, face) for name, face in self.faces.items()}
+
+    def ask(self, name: str, *args: str) -> object:
+        """Make a call that is no tool's own."""
+        world = self._world
+        return world.passage.call(world.passage.packed(name, args, {}, current_line(world.program)))
+
+    def _make(self, name: str, face: Face) -> Tool:
+        tool = object.__new__(Tool)
+        doc = face.doc
+        if not doc and self.describer is not None:
+            doc = f"tools.{self.describer}({face.name!r}) tells what it is"
+        for field, value in (("__name__", name), ("__doc__", doc), ("_face", face), ("_world", self._world)):
+            object.__setattr__(tool, field, value)
+        return self._made.setdefault(name, tool)
+
+
 class Toolbox(_Fixed, key=KEY):
     """`tools`: attribute and item access give the same callables."""
 
     __slots__ = ("_others", "_tools")
-    _tools: dict[str, Tool]
-    _others: tuple[str, ...]
+    _tools: Rack
+    _others: Rack
+
+    _home = ""
 
     def __getattr__(self, name: str) -> Tool:
         tool = self._tools.get(name)
@@ -114,46 +153,53 @@ class Toolbox(_Fixed, key=KEY):
         _refuse(f"{self._noun} cannot be changed")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(tuple(self._tools))
+        return iter(tuple(self._tools.faces))
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return len(self._tools.faces)
 
     def __contains__(self, name: object) -> bool:
-        return type(name) is str and name in self._tools
+        return type(name) is str and name in self._tools.faces
 
     def keys(self) -> KeysView[str]:
         """The names."""
-        return dict(self._tools).keys()
+        return self._tools.all().keys()
 
     def values(self) -> ValuesView[Tool]:
         """The callables."""
-        return dict(self._tools).values()
+        return self._tools.all().values()
 
     def items(self) -> ItemsView[str, Tool]:
         """Names and callables."""
-        return dict(self._tools).items()
+        return self._tools.all().items()
 
     def get(self, name: object, default: Any = None) -> Any:
         """The callable of that name, or the default."""
         return self[name] if name in self else default  # noqa: SIM401 - this is `get`
 
     def __dir__(self) -> list[str]:
-        return sorted(self._tools)
+        return sorted(self._tools.faces)
 
     def __repr__(self) -> str:
-        return f"<{self._noun}: {', '.join(self._tools) or 'none'}>"
+        return f"<{self._noun}: {listed(list(self._tools.faces))}>"
 
     def __str__(self) -> str:
-        return explained(map(_told, self._tools.values()))
+        if self._tools.describer is not None:
+            return str(self._tools.ask(self._tools.describer, ""))
+        return explained(map(_told, self._tools.faces.values()))
 
     def _unknown(self, name: object) -> str:
         if type(name) is not str:
             return f"{self._noun} are found by name, not by {type(name).__name__}"
+        if self._tools.describer is not None and may_be(name):
+            try:
+                self._tools.ask(self._home + name)
+            except AttributeError as error:
+                return str(error)
         return self._missing(name)
 
     def _missing(self, name: str) -> str:
-        return unknown_tool(name, self._tools, self._others)
+        return unknown_tool(name, self._tools.faces, self._others.faces)
 
 
 class Actionbox(Toolbox, key=KEY):
@@ -162,9 +208,10 @@ class Actionbox(Toolbox, key=KEY):
     __slots__ = ()
 
     _noun = "actions"
+    _home = ACTIONS
 
     def _missing(self, name: str) -> str:
-        return unknown_action(name, self._tools, self._others)
+        return unknown_action(name, self._tools.faces, self._others.faces)
 
 
 def _winning(self: Toolbox, name: str) -> Any:
@@ -189,37 +236,43 @@ class _ShadowingActionbox(Actionbox, key=KEY):
 
 
 def explain(tool: Tool) -> str:
-    """A tool's signature and documentation."""
-    return explained([_told(tool)])
+    """A tool's signature and documentation; where that is for another tool to say, what it says."""
+    face, world = tool._face, tool._world  # noqa: SLF001
+    describer = _describer(world)
+    if face.doc or describer is None:
+        return explained([_told(face)])
+    passage = world.passage
+    return str(passage.call(passage.packed(describer, (face.name,), {}, current_line(world.program))))
 
 
-def _told(tool: Tool) -> tuple[str, str, tuple[str, ...]]:
-    face = tool._face  # noqa: SLF001
+def _told(face: Face) -> tuple[str, str, tuple[str, ...]]:
     return face.signature, face.doc, face.records
+
+
+def _describer(world: World) -> str | None:
+    return next((face.name for face in world.faces if face.describes), None)
 
 
 def make_toolboxes(world: World) -> tuple[Toolbox, Toolbox]:
     """The tools of one world, and its actions."""
-    tools: dict[str, Tool] = {}
-    actions: dict[str, Tool] = {}
+    tools: dict[str, Face] = {}
+    actions: dict[str, Face] = {}
     for face in world.faces:
-        tool = object.__new__(Tool)
         name = face.name.removeprefix(ACTIONS)
-        for field, value in (("__name__", name), ("__doc__", face.doc), ("_face", face), ("_world", world)):
-            object.__setattr__(tool, field, value)
-        (tools if name is face.name else actions)[name] = tool
+        (tools if name == face.name else actions)[name] = face
+    rack, other = Rack(world, tools), Rack(world, actions)
     return (
-        _filled(_ShadowingToolbox if _shadows(tools) else Toolbox, tools, actions),
-        _filled(_ShadowingActionbox if _shadows(actions) else Actionbox, actions, tools),
+        _filled(_ShadowingToolbox if _shadows(tools) else Toolbox, rack, other),
+        _filled(_ShadowingActionbox if _shadows(actions) else Actionbox, other, rack),
     )
 
 
-def _shadows(tools: dict[str, Tool]) -> bool:
-    return any(name in Toolbox.__dict__ for name in tools)
+def _shadows(tools: dict[str, Face]) -> bool:
+    return any(name in tools for name in Toolbox.__dict__)
 
 
-def _filled(kind: type[Toolbox], tools: dict[str, Tool], others: dict[str, Tool]) -> Toolbox:
+def _filled(kind: type[Toolbox], tools: Rack, others: Rack) -> Toolbox:
     toolbox = object.__new__(kind)
     object.__setattr__(toolbox, "_tools", tools)
-    object.__setattr__(toolbox, "_others", tuple(others))
+    object.__setattr__(toolbox, "_others", others)
     return toolbox
