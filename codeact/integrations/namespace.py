@@ -25,8 +25,8 @@ R = TypeVar("R")
 
 Make = Callable[[list[Tool[..., Any]], list[Action[..., Any]]], Interpreter]
 """Makes the interpreter of a conversation, of the tools and the actions that the framework has for it. The host's own may
-stand beside them: `lambda tools, actions: Interpreter(Sandbox([get_charges, *tools], actions=actions), task="T-1")`."""
-
+stand beside them: `lambda tools, actions: Interpreter(Sandbox([get_charges, *tools], actions=actions), task="T-1")`.
+Where tools come later it is called again, and of what it makes then only the sandbox is used; see `Interpreter.move`."""
 
 _VARIABLES = "given_variables"
 
@@ -64,9 +64,9 @@ class Namespace:
         self._made: Interpreter | None = None
         self._known: dict[str, Callable[..., Any]] = {}
         self._offered: frozenset[str] = frozenset()
-        self._variables: dict[str, object] = {}
+        self._variables: dict[str, Any] = {}
         self._ready = False
-        self._given: list[dict[str, Any]] = []
+        self._given: dict[str, Any] | None = None
         self._turn = threading.Lock()
 
     @property
@@ -111,15 +111,17 @@ class Namespace:
             TypeError: a value cannot cross; it says where and why.
             ValueError: a name is no identifier, or a tool's.
         """
-        limits = self.interpreter.sandbox.limits
-        for name, value in variables.items():
+        for name in variables:
             _check(name, taken={*self._offered, self._ending})
-            try:
-                self._variables[name] = from_host(value, depth=limits.value_depth, size=limits.value_bytes)
-            except Uncrossable as error:
-                msg = f"variable {name}{error.path}: {error.reason}"
-                raise TypeError(msg) from None
-            self._ready = False
+        limits = self.interpreter.sandbox.limits
+        together = {**self._variables, **variables}
+        try:
+            copied = from_host(together, depth=limits.value_depth, size=limits.value_bytes)
+        except Uncrossable as error:
+            msg = f"variables{error.path}: {error.reason}"
+            raise TypeError(msg) from None
+        self._variables = cast("dict[str, Any]", copied)
+        self._ready = self._ready and not variables
 
     def run(self, code: str) -> tuple[Result, dict[str, Any] | None]:
         """Run a program; in an event loop too, which is held as long.
@@ -131,9 +133,9 @@ class Namespace:
             if not self._ready:
                 self.interpreter.prepare(self._prologue())
                 self._ready = True
-            self._given.clear()
+            self._given = None
             result = outside_a_loop(functools.partial(self.interpreter.run, code))
-            return result, self._given[-1] if result.ok and self._given else None
+            return result, self._given if result.ok else None
 
     def close(self) -> None:
         """End the session. What came of its programs stays."""
@@ -155,7 +157,10 @@ class Namespace:
 
         def ending(**given: Any) -> None:
             """End the program."""
-            self._given.append(given)
+            if given.keys() != {*self._parameters}:
+                msg = f"expected {', '.join(self._parameters)}, by name"
+                raise TypeError(msg)
+            self._given = given
 
         tools: list[Tool[..., Any]] = [tool(name=_VARIABLES)(variables), tool(name=self._ending)(ending)]
         tools += [tool(name=name)(self._guarded(name)) for name in self._known if name in self._reads]
@@ -169,7 +174,7 @@ class Namespace:
                 msg = f"{name} is not offered any more"
                 raise LookupError(msg)
             value = self._known[name](*args, **kwargs)
-            return asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value
+            return outside_a_loop(lambda: asyncio.run(_awaited(value))) if inspect.isawaitable(value) else value
 
         guarded: Any = call
         function = self._known[name]

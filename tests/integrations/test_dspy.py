@@ -19,7 +19,7 @@ import pytest
 from dspy.primitives.code_interpreter import CodeExecutionError, CodeInterpreter, CodeInterpreterError, FinalOutput
 from dspy.utils.dummies import DummyLM
 
-from codeact import Limits, Sandbox
+from codeact import Allow, Limits, Outbox, Sandbox
 from codeact.integrations import Interpreter
 from codeact.integrations.dspy import LM_CALLS, SandboxInterpreter, factory
 
@@ -216,9 +216,38 @@ def test_a_variable_needs_a_name_of_its_own(interpreter, name) -> None:
 
 
 def test_a_variable_that_cannot_go_in_is_the_hosts_mistake(interpreter) -> None:
-    with pytest.raises(CodeInterpreterError, match="variable given") as met:
+    with pytest.raises(CodeInterpreterError, match=r"variables\['given'\]") as met:
         interpreter.execute("1", {"given": object()})
     assert not isinstance(met.value, CodeExecutionError)
+
+
+def test_variables_are_too_large_together(makes) -> None:
+    with SandboxInterpreter(make=makes(value_bytes=1_000_000)) as interpreter:
+        half = "x" * 600_000
+        assert interpreter.execute("len(one)", {"one": half}) == len(half)
+        with pytest.raises(CodeInterpreterError, match="variables"):
+            interpreter.execute("1", {"other": half})
+        assert interpreter.execute("len(one)") == len(half)
+
+
+def test_a_proposal_of_an_async_tool_is_performed_in_a_loop_or_without(makes) -> None:
+    sent: list[str] = []
+    outboxes: list[Outbox] = []
+
+    async def send(text: str) -> None:
+        await asyncio.sleep(0)
+        sent.append(text)
+
+    def make(tools: Any, actions: Any) -> Interpreter:
+        outboxes.append(Outbox(":memory:", actions=actions, rules=[Allow("send")]))
+        return Interpreter(makes()(tools, actions).sandbox, outbox=outboxes[0], task="T-1")
+
+    with SandboxInterpreter({"send": send}, make=make) as interpreter:
+        interpreter.execute("send('one')")
+        outboxes[0].perform()
+        interpreter.execute("send('two')")
+        asyncio.run(outboxes[0].perform_async())
+    assert sent == ["one", "two"]
 
 
 # --- what ends it -------------------------------------------------------------------------------------------------------

@@ -98,6 +98,27 @@ def test_an_agent_finds_its_tools_by_name_and_ends_with_its_answer(executor) -> 
     assert [[call.name for call in result.calls] for result in results] == [["search"], ["final_answer"]]
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def deep(n):\n    return deep(n - 1) if n else final_answer('there')\ndeep(20)\n1 / 0",
+        "import asyncio\nasync def end():\n    final_answer('there')\nawait asyncio.gather(end(), asyncio.sleep(1))\n1 / 0",
+        "try:\n    final_answer('there')\nexcept Exception:\n    1 / 0",
+        "for n in range(3):\n    if n == 1:\n        final_answer(answer='there')\n1 / 0",
+    ],
+)
+def test_an_answer_ends_a_program_wherever_it_is_given(executor, code) -> None:
+    assert agent(executor(), code).run("go") == "there"
+
+
+def test_a_program_cannot_make_the_host_hold_all_its_answers(executor) -> None:
+    code = "for n in range(50):\n    tools.final_answer(answer=str(n) * 10**6)\ntools.final_answer(answer='last')"
+    clerk = agent(executor(), "tools.final_answer(wrong=1)", code)
+    assert clerk.run("go") == "last"
+    assert "expected answer, by name" in told(clerk)[0]
+    assert clerk.python_executor._names._given == {"answer": "last"}
+
+
 def test_a_failure_is_the_agents_own_and_it_tries_again(executor) -> None:
     clerk = agent(executor(reads=["search"]), "serch('x')", "final_answer(search('x', 1))")
     assert clerk.run("find") == ["x 0"]
@@ -214,7 +235,7 @@ def test_a_managed_agent_is_refused(executor) -> None:
     [
         ({"not a name": 1}, "no identifier"),
         ({"search": 1}, "something else that programs find"),
-        ({"x": object()}, "variable x"),
+        ({"x": object()}, r"variables\['x'\]"),
     ],
 )
 def test_a_variable_that_cannot_go_in_is_named(executor, given, message) -> None:
