@@ -18,6 +18,8 @@ from annotated_types import Ge, Gt, Le, Len, Lt
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from codeact.renderings import visible
+
 Schema = Mapping[str, Any]
 Arguments = dict[str, Any]
 
@@ -50,7 +52,7 @@ def typed(
             out. Where it is `async def`, so is the function.
         parameters: the schema of an object with an argument in each property.
         returns: the schema of what comes back; Any by default.
-        doc: what the model is told.
+        doc: what the model is told; what a reader of it would not see is written as escapes.
 
     Raises:
         TypeError: a schema is no mapping.
@@ -89,7 +91,7 @@ def typed(
 
     typed_function = cast("Any", function_async if inspect.iscoroutinefunction(call) else function)
     typed_function.__name__ = typed_function.__qualname__ = name
-    typed_function.__doc__ = doc
+    typed_function.__doc__ = visible(doc)
     typed_function.__signature__ = signature
     typed_function.__annotations__ = {
         "return": result,
@@ -318,7 +320,7 @@ def _notes(schema: Schema) -> Iterator[str]:
 def _told(text: Any) -> str:
     if not isinstance(text, str):
         return ""
-    return text if len(text) <= TOLD else f"{text[:TOLD]}…"
+    return visible(text if len(text) <= TOLD else f"{text[:TOLD]}…")
 
 
 def _title(schema: Any, name: str) -> str:

@@ -139,6 +139,14 @@ def test_a_schema_that_doubles_at_each_level_ends() -> None:
     tool(of({"x": {"$ref": "#/$defs/L0"}}, **{"$defs": levels}))
 
 
+def test_what_a_reader_would_not_see_is_escaped() -> None:
+    hidden = "good\u202e\x1b[2J\U000e0041"
+    made = typed("get", print, parameters={"properties": {"a": {"description": hidden}}}, doc=f"{hidden}\nmore")
+    text = stubs([made])
+    assert hidden not in text
+    assert text.count(r"good\\u202e\\x1b[2J\\U000e0041") == 2  # in a docstring, where each backslash is two
+
+
 def test_what_is_said_of_parameters_is_in_the_documentation() -> None:
     text = stubs([of({"day": {"type": "string", "format": "date", "description": "when\nit was"}})])
     assert "day: when it was; date" in text

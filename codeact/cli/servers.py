@@ -28,8 +28,8 @@ EXAMPLES = """Examples:
   claude mcp add shop -- codeact mcp --tools shop.tools:TOOLS
 
 \b
-It serves one tool, run_python. Each client has a session of its own: names stay from one program to the next.
-Over stdio it ends when its client closes the pipe. Over HTTP it is at http://HOST:PORT/mcp, for this machine alone: there is
+It serves run_python, and search_tools where there are many tools. Each client has a session of its own:
+names stay from one program to the next. Over stdio it ends when its client closes the pipe. Over HTTP it is at http://HOST:PORT/mcp, for this machine alone: there is
 no authentication. What it logs goes to stderr.
 
 \b

@@ -455,6 +455,7 @@ LOOP: dict[str, Any] = {"type": "object", "properties": {"next": {"$ref": "#"}}}
         ({"type": "object", "properties": {f"p{n}": PLAIN for n in range(500)}}, WHOLE),
         ({"type": "object", "properties": "all of them"}, WHOLE),
         ({"type": "object", "properties": {}, "required": ["hidden"]}, WHOLE),
+        ({"type": "object", "required": [{}], "properties": {"a": PLAIN}}, WHOLE),
         ({"type": "object", "required": 7, "properties": {"a": PLAIN}}, WHOLE),
         ({"type": "object", "oneOf": [{"properties": {"a": PLAIN}}, {"properties": {"b": PLAIN}}]}, WHOLE),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, WHOLE),

@@ -190,7 +190,7 @@ def _has_parameters(schema: Schema) -> bool:
         return False
     if not properties and any(schema.get(key) for key in _OTHERWISE):
         return False
-    return all(name in properties for name in required)
+    return all(isinstance(name, str) and name in properties for name in required)
 
 
 _OTHERWISE = ("$ref", "additionalProperties", "allOf", "anyOf", "if", "oneOf", "patternProperties", "propertyNames")
