@@ -20,6 +20,8 @@ import httpx
 import pytest
 import uvicorn
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
 from mcp.types import CallToolResult
 from typer.testing import CliRunner
 
@@ -450,6 +452,54 @@ def test_a_page_that_made_a_name_of_its_own_lead_here_is_refused(header: dict[st
             return (await client.post("/mcp", json=HELLO, headers={**accept, **header})).status_code
 
     assert asyncio.run(asked()) == status
+
+
+class Tokens:
+    """Knows two people by their tokens."""
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        return AccessToken(token=token, client_id=token, scopes=[]) if token in {"ada", "bob"} else None
+
+
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {
+        "name": "run_python",
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    },
+}
+
+
+def test_the_name_of_a_session_is_good_for_who_got_it() -> None:
+    async def played() -> None:
+        auth = AuthSettings(issuer_url="http://auth.example", resource_server_url=None, required_scopes=[])
+        app = server(Sandbox(engine="restricted")).streamable_http_app(auth=auth, token_verifier=Tokens())
+
+        async def ask(client: httpx.AsyncClient, token: str, **arguments: str) -> Any:
+            body = {**CALL, "params": {**CALL["params"], "arguments": {"code": "1", **arguments}}}
+            headers = {
+                "authorization": f"Bearer {token}", "accept": "application/json, text/event-stream",
+                "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "run_python",
+            }  # fmt: skip
+            return await client.post("/mcp", json=body, headers=headers)
+
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", trust_env=False) as client,
+        ):
+            assert (await ask(client, "eve")).status_code == 401
+            session = (await ask(client, "ada")).json()["result"]["structuredContent"]["session"]
+            again = [(await ask(client, token, session=session)).json()["result"] for token in ("ada", "bob")]
+            assert [answer.get("isError", False) for answer in again] == [False, True]
+            assert "there is no session" in again[1]["content"][0]["text"]
+
+    asyncio.run(played())
 
 
 # --- the example -----------------------------------------------------------------------------------------------------
