@@ -27,6 +27,8 @@ from wasm_runtime.guest.names import ACTIONS, explained, meant, near, shortened,
 if TYPE_CHECKING:
     import sqlite3
 
+__all__ = ["Catalogue", "Found"]
+
 FULL = 9_000
 """Characters of signatures, documentation and records that every request to a model may carry: as stubs they are some 12,000,
 thirty tools with a record each, 3,000 tokens. With more there is a line for each tool, which is less than half of that, and a

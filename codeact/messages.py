@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+__all__ = ["Asked", "Ending", "Message", "Model", "ModelError", "Observed", "Reply", "Request", "Said", "Tokens"]
+
 Ending = Literal["done", "length", "refused", "other"]
 """Why a model stopped: `done` said what it had to say; `length` was cut off at its limit of tokens; `refused` would not
 answer; `other` is anything else that its provider names."""
@@ -90,6 +92,7 @@ class Observed:
 
 
 Message = Said | Reply | Observed
+"""A part of a conversation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,13 @@ from typing_extensions import TypedDict
 
 from codeact.renderings import visible
 
+__all__ = ["Arguments", "Schema", "identifiers", "typed"]
+
 Schema = Mapping[str, Any]
+"""A JSON Schema."""
+
 Arguments = dict[str, Any]
+"""Of a call, by the names that the schema has."""
 
 DEEPEST = 16
 """Levels of a schema that become annotations."""

@@ -18,6 +18,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Literal, Protocol
 
+__all__ = ["Audit", "Event", "EventName", "Sink", "Unrecorded"]
+
 log = logging.getLogger("codeact")
 
 EventName = Literal[

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from codeact.audit import Event
 
+__all__ = ["JsonLines", "LogFull"]
+
 OWNER_ONLY = 0o600
 
 LOOKS, PAUSE = 20, 0.001

@@ -7,6 +7,8 @@ import logging
 
 from codeact.audit import Event
 
+__all__ = ["Logging"]
+
 
 class Logging:
     """Logs each event as one line of JSON, with the event itself as the record's attribute `event`.

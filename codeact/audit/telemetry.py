@@ -17,6 +17,8 @@ with extra("otel", "codeact.audit.telemetry"):
     from opentelemetry import trace
     from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
+__all__ = ["OpenTelemetry"]
+
 _NANO = 1_000_000_000
 _CONTENT = {
     "arguments": "gen_ai.tool.call.arguments",

@@ -25,6 +25,28 @@ from codeact.limits import Limits
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
+__all__ = [
+    "Answer",
+    "CallDoor",
+    "Doors",
+    "Engine",
+    "EngineUnavailable",
+    "Face",
+    "Fault",
+    "Frame",
+    "Instance",
+    "Kind",
+    "Outcome",
+    "Program",
+    "Refusal",
+    "RefuseDoor",
+    "Reply",
+    "Stop",
+    "SubmitDoor",
+    "engine_names",
+    "load",
+]
+
 Kind = Literal[
     "syntax", "denied", "runtime", "tool", "timeout", "fuel", "memory", "stack", "calls", "output", "value", "host"
 ]
@@ -125,6 +147,7 @@ class Stop:
 
 
 Reply = Answer | Refusal | Stop
+"""What comes of a call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from codeact.models.provider import MalformedError, ProviderModel, connector, co
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
+__all__ = ["AnthropicModel"]
+
 _ENDINGS: dict[str, Ending] = {
     "end_turn": "done",
     "tool_use": "done",

@@ -15,6 +15,8 @@ from codeact.models.provider import MalformedError, ProviderModel, connector, co
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+__all__ = ["OpenAIModel"]
+
 _ENDINGS: dict[str, Ending] = {
     "stop": "done",
     "tool_calls": "done",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from codeact.testing.fakes import Fakes
     from codeact.tools import Granted
 
+__all__ = ["Sandboxes", "fake_tools", "sandbox"]
+
 OPTION = "--codeact-engine"
 ENGINES = ("wasm", "restricted")
 """Those that tests are run on where the option does not say."""

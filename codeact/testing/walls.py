@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
+__all__ = ["OPTION"]
+
 OPTION = "--codeact-policy"
+"""What says which policy."""
 
 _LOOK_TWICE = pytest.StashKey[list[str]]()
 
