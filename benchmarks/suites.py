@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks import calls, cpu, growth, latency, memory, records, starts, throughput
+from benchmarks import calls, catalogues, cpu, growth, latency, memory, records, starts, throughput
 from benchmarks.contest import Case, Field, Row
 
 
@@ -48,5 +48,6 @@ SUITES: Mapping[str, Suite] = {
     "memory": Suite("what a live instance holds for itself", memory.CASES),
     "throughput": Suite("how many fresh runs there are in a second", throughput.CASES, throughput.summary),
     "records": Suite("what it costs to keep records of runs and consequences", records.CASES),
+    "catalogues": Suite("what many tools cost, and finding one among them", catalogues.CASES),
     "growth": Suite("how cost grows with size, on each engine: the exponent of each curve", growth.CASES),
 }

@@ -39,7 +39,7 @@ a record."""
 QUERY = 1_000
 """Characters of a query."""
 
-DOC = 10_000
+DOC = 4_000
 """Characters of a tool's documentation that are searched."""
 
 SIGNATURE, SUMMARY = 300, 160
@@ -53,6 +53,13 @@ FITTING = 3
 
 MOST = 50
 """Tools that one search gives."""
+
+_FINDS = f"""\
+Find tools and actions by words of what they do, their names or their parameters; those that fit best come first.
+
+At most {MOST} of them; where nothing fits, an error says so."""
+
+_TELLS = "Tell all there is to know of a tool or an action: how it is called, what it does, what it takes and gives."
 
 _WEIGHTS = (4.0, 2.0, 1.0, 1.0)
 """What a word counts for in the name, the first line, the rest, and the names of parameters."""
@@ -175,14 +182,24 @@ class Catalogue:
                 ' are many; give one of yours another name: {"find_orders": search, …}'
             )
             raise ValueError(msg)
-        search = [tool(name=self._search)(self.search)] if can_search() else []
-        return Toolset([*search, tool(name=self._describe)(self.describe)])
+        search = [tool(name=self._search, doc=_FINDS)(self.search)] if can_search() else []
+        return Toolset([*search, tool(name=self._describe, doc=_TELLS)(self.describe)])
 
     def search(self, query: str, limit: Annotated[int, Interval(ge=1, le=MOST)] = 10) -> list[Found]:
-        """Find tools and actions by words of what they do, their names or their parameters; those that fit best come first.
+        """The tools and actions that fit some words best, best first, and in the host's order where they fit alike.
 
-        Where nothing fits, an error says so.
+        Args:
+            query: words of what they do, of their names or of their parameters.
+            limit: how many, at most.
+
+        Raises:
+            LookupError: nothing fits.
+            ValueError: there is no word in the query, or too much of it.
+            RuntimeError: this Python's SQLite cannot search.
         """
+        if not can_search():
+            msg = "this Python's SQLite has no FTS5, which tools are searched by; names and describe are there"
+            raise RuntimeError(msg)
         if len(query) > QUERY:
             msg = f"the query has {len(query):,} characters, and may have {QUERY:,}; a few words are enough"
             raise ValueError(msg)
@@ -196,14 +213,21 @@ class Catalogue:
         return found
 
     def describe(self, name: str) -> str:
-        """Tell of a tool or an action all there is to know: how it is called, what it does, and what it takes and gives."""
+        """All there is to say of a tool or an action, as `help` does inside; of an empty name, what there is.
+
+        Args:
+            name: its name, with or without `tools.` or `actions.` before it.
+
+        Raises:
+            LookupError: there is none of that name; it says which fit best.
+        """
         if not name:
             return self.overview
         member = self._member(name)
         if member is None:
             raise LookupError(self.unknown(name))
-        inside = member.inside if isinstance(member, Action) else member
-        face = self._declarations.face(inside)
+        with _turn:
+            face = self._declarations.face(member.inside if isinstance(member, Action) else member)
         return explained([(face.signature, face.doc, face.records)])
 
     def unknown(self, name: str) -> str:
@@ -213,11 +237,11 @@ class Catalogue:
             name: the tool's, or `actions.` and the action's.
         """
         bare = name.removeprefix(ACTIONS)
-        if bare is name and bare in self._actions:
+        if bare == name and bare in self._actions:
             return unknown_tool(bare, self._tools, self._actions)
-        if bare is not name and bare in self._tools:
+        if bare != name and bare in self._tools:
             return unknown_action(bare, self._actions, self._tools)
-        noun, known = ("tool", list(self._tools)) if bare is name else ("action", list(self._actions))
+        noun, known = ("tool", list(self._tools)) if bare == name else ("action", list(self._actions))
         question = meant(near(bare, known))
         return f"there is no {noun} {shortened(bare)!r}; {f'{question} ' * bool(question)}{self._fitting(bare)}"
 

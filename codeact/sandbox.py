@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from codeact.actions import Actions
 from codeact.audit import Audit
-from codeact.catalogue import Catalogue, offered
+from codeact.catalogue import Catalogue, Offered, offered
 from codeact.completion import complete, complete_async
 from codeact.engines import Engine, Face, choice
 from codeact.files import Content, checked
@@ -116,7 +116,7 @@ class Sandbox:
             self._end = prepared.close
         proposable = actions if isinstance(actions, Actions) else Actions(actions)
         offer = offered(toolset, proposable)
-        checker = _checker(offer.tools, proposable, made) if check else None
+        checker = _checker(offer, proposable, made) if check else None
         recording = None if journal is None else _recording(journal, made, offer.faces, most, given)
         self._grant = Grant(
             made, offer.tools, proposable, offer.faces, most, checker, given, audit,
@@ -334,10 +334,11 @@ class Sandbox:
         return await replay_async(self._grant, run)
 
 
-def _checker(toolset: Toolset, actions: Actions, engine: Engine) -> Checker:
+def _checker(offer: Offered, actions: Actions, engine: Engine) -> Checker:
     from codeact.check import Checker  # noqa: PLC0415 - an extra, and only where it is asked for
 
-    return Checker(toolset, actions, GUEST_PYTHON if engine.name == "wasm" else sys.version_info[:2])
+    version = GUEST_PYTHON if engine.name == "wasm" else sys.version_info[:2]
+    return Checker(offer.tools, actions, version, offer.catalogue)
 
 
 def _recording(

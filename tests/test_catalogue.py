@@ -16,6 +16,7 @@ import pytest
 from benchmarks.roundtrips.catalogue import catalogue as hundreds
 from codeact import Journal, Sandbox, Tool, Toolset, action, stubs, tool
 from codeact import catalogue as module
+from codeact.audit import Audit, Event
 from codeact.catalogue import NAMES, Catalogue
 from codeact.prompt import BRIEF, description, system
 from tests.conftest import MakeSandbox
@@ -497,3 +498,51 @@ def test_an_index_is_closed_when_nobody_has_its_catalogue() -> None:
     gc.collect()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         index.execute("SELECT 1")
+
+
+# --- beside what else a sandbox has ---------------------------------------------------------------------------
+
+
+def test_a_check_knows_what_finds_tools_and_what_fits(engine: str) -> None:
+    checked = Sandbox(many(), engine=engine, check=True)
+    assert checked.run("tools.search('refunds')[0].name").value == "get_refunds"
+    for program, said in {
+        "tools.search()": "search(): query is missing",
+        "tools.search('refunds')[0].nam": "did you mean 'name'",
+        "tools.refund_of_customer('c1')": "  tools.get_refunds(customer_id: str) -> list[Refund]  # Refunds of",
+    }.items():
+        result = checked.run(program)
+        assert result.error is not None
+        assert result.error.kind == "denied"
+        assert said in result.error.message
+        assert result.calls == ()
+
+
+def test_stubs_know_what_finds_tools(make: MakeSandbox) -> None:
+    told = stubs(make(many()).tools)
+    assert "def search(self, query: str, limit: int = 10) -> list[Found]:" in told
+    assert "def describe(self, name: str) -> str:" in told
+
+
+def test_searches_are_in_the_audit(engine: str) -> None:
+    events: list[Event] = []
+
+    class Kept:
+        def write(self, event: Event) -> None:
+            events.append(event)
+
+    Sandbox(many(), engine=engine, audit=Audit([Kept()])).run("tools.search('refunds')\ntools.refunds")
+    calls = [event for event in events if event.name.startswith("tool_call")]
+    assert [(event.name, event.data["tool"]) for event in calls] == [
+        ("tool_call_executed", "search"),
+        ("tool_call_denied", "refunds"),
+    ]
+
+
+def test_workers_find_tools_too() -> None:
+    with Sandbox(many(), workers=1) as sandbox:
+        result = sandbox.run(
+            "help(tools.get_refunds)\ntools.search('refunds')[0].name, len(tools), hasattr(tools, 'x')"
+        )
+    assert result.value == ("get_refunds", 302, False)
+    assert "Refunds of a customer" in result.stdout

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from codeact.actions import Actions
+from codeact.catalogue import Catalogue
 from codeact.check import judge
 from codeact.check.findings import fault_of
 from codeact.check.interface import interface, kinds_of
@@ -54,14 +55,18 @@ class Checker:
         MissingExtra: `ty` is not installed.
     """
 
-    def __init__(self, toolset: Toolset, actions: Actions, version: tuple[int, int]) -> None:
+    def __init__(
+        self, toolset: Toolset, actions: Actions, version: tuple[int, int], catalogue: Catalogue | None = None
+    ) -> None:
         """Prepare what does not depend on the program.
 
         Args:
             toolset: the tools.
             actions: what can be proposed.
             version: of the Python that will run the programs.
+            catalogue: finds tools, where there are many.
         """
+        self._catalogue = catalogue
         self._offered = {"Tools": toolset, **({"Actions": actions.inside} if actions else {})}
         members = [member for offered in self._offered.values() for member in offered.values()]
         declarations = Declarations(members, StrictNotation())
@@ -102,7 +107,7 @@ class Checker:
             msg = f"its files cannot be written: {error.strerror}"
             raise Unchecked(msg) from error
         try:
-            return fault_of(_listed(findings), self._offered, self._declarations)
+            return fault_of(_listed(findings), self._offered, self._declarations, self._catalogue)
         except (LookupError, TypeError, ValueError) as error:
             msg = "its answer is no answer"
             raise Unchecked(msg) from error

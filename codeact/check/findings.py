@@ -6,11 +6,12 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from codeact.catalogue import Catalogue
 from codeact.declarations import Declarations
 from codeact.engines import Fault, Frame
 from codeact.kinds import Kind, kind_of
 from codeact.tools import Tool, Toolset
-from wasm_runtime.guest.names import meant, near, unknown, unknown_action, unknown_tool
+from wasm_runtime.guest.names import ACTIONS, meant, near, unknown, unknown_action, unknown_tool
 
 SHOWN = 3
 """Findings that are shown."""
@@ -20,14 +21,23 @@ LONGEST = 200
 
 
 def fault_of(
-    findings: Sequence[dict[str, Any]], offered: Mapping[str, Toolset], declarations: Declarations
+    findings: Sequence[dict[str, Any]],
+    offered: Mapping[str, Toolset],
+    declarations: Declarations,
+    catalogue: Catalogue | None = None,
 ) -> Fault | None:
     """The fault for what was found; None when that is nothing.
+
+    Args:
+        findings: what was found.
+        offered: what programs find, by the names of their types: tools, and actions.
+        declarations: the kinds that they give and take.
+        catalogue: finds tools, where there are many.
 
     Raises:
         LookupError: a finding is not what it should be; as TypeError and ValueError.
     """
-    told = [_told(finding, offered, declarations) for finding in findings]
+    told = [_told(finding, offered, declarations, catalogue) for finding in findings]
     if not told:
         return None
     first, *rest = told
@@ -55,10 +65,15 @@ class _Told(NamedTuple):
     more: tuple[str, ...] = ()
 
 
-def _told(finding: dict[str, Any], offered: Mapping[str, Toolset], declarations: Declarations) -> _Told:
+def _told(
+    finding: dict[str, Any], offered: Mapping[str, Toolset], declarations: Declarations, catalogue: Catalogue | None
+) -> _Told:
     line = int(finding["line"])
     match finding["what"]:
         case "attribute":
+            home = {"Tools": "", "Actions": ACTIONS}.get(_text(finding["of"]))
+            if catalogue is not None and home is not None:
+                return _Told(line, catalogue.unknown(home + _text(finding["name"])))
             return _attribute(line, finding, offered, declarations)
         case "name":
             name = _text(finding["name"])
