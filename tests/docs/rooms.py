@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,8 @@ def _models(patch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @contextmanager
 def _langgraph(_patch: pytest.MonkeyPatch) -> Iterator[None]:
-    # Its checkpointer reads with a default that langchain-core is about to change.
+    # Its checkpointer reads with a default that langchain-core is about to change, and that puts its warnings first.
+    import_module("langchain_core")
     warnings.filterwarnings("ignore", message="The default value of `allowed_objects`")
     yield
 
