@@ -8,6 +8,7 @@ from typing import Any, assert_type
 from agent_framework import ContextProvider
 from agents import FunctionTool
 from dspy.primitives import CodeInterpreter
+from inspect_ai.tool import Tool as InspectTool
 from langchain_core.tools import BaseTool
 from mcp import Client
 from mcp.server import Server
@@ -21,6 +22,7 @@ from codeact.integrations import (
     Interpreter,
     agent_framework,
     dspy,
+    inspect_ai,
     langchain,
     langgraph,
     mcp,
@@ -42,6 +44,7 @@ assert_type(langchain.run_python(interpreter), BaseTool)
 assert_type(openai_agents.run_python(conversations), FunctionTool)
 provider: ContextProvider = agent_framework.CodeactProvider(interpreter)
 assert_type(pydantic_ai.run_python(interpreter), FunctionToolset[Any])
+assert_type(inspect_ai.run_python(conversations), InspectTool)
 toolset: AbstractToolset[None] = pydantic_ai.ProgramToolset(FunctionToolset[None]())
 executor: PythonExecutor = smolagents.SandboxExecutor()
 server: Server[Any] = mcp.server(sandbox)
