@@ -369,13 +369,20 @@ def test_a_number_of_sessions_that_is_none(sessions: Any) -> None:
 
 
 def test_no_more_than_an_observation_shows_is_given(make) -> None:
-    async def played() -> CallToolResult:
-        async with Client(server(make(shown=100))) as client:
-            return await run(client, "print('p' * 150)\n'v' * 150")
+    program = "print('p' * 400)\n[actions.pay(n) for n in range(9)]\nopen('f', 'w').close()\n'v' * 400"
 
-    found = asyncio.run(played()).structured_content
-    assert (found["value"], found["stdout"]) == (None, "p" * 100)
-    assert [(cut["what"], cut["left_out"]) for cut in found["truncated"]] == [("value", 152), ("stdout", 51)]
+    async def played() -> CallToolResult:
+        async with Client(server(make(actions=[pay], shown=300))) as client:
+            return await run(client, program)
+
+    answer = asyncio.run(played())
+    found, receipt = answer.structured_content, answer.meta[RECEIPT]
+    assert (found["value"], found["stdout"]) == (None, "p" * 300)
+    assert [(cut["what"], cut["left_out"]) for cut in found["truncated"]] == [
+        ("value", 402), ("stdout", 101), ("proposals", 7)
+    ]  # fmt: skip
+    assert (len(found["proposals"]), len(receipt["proposals"])) == (2, 9)
+    assert found["files"] == receipt["files"]
 
 
 @pytest.mark.parametrize("value", ["'\\ud800'", "{'\\udfff': 1}", "10 ** 5000", "float('nan')", "b'x'", "{1}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -127,6 +128,7 @@ def answer(result: Result, session: str | None = None) -> CallToolResult:
     """
     whole = _readable(result.to_dict())
     receipt = {key: whole.pop(key) for key in ("run", "calls", "usage", "exit_code")}
+    receipt |= {key: whole[key] for key in ("proposals", "files")}
     text = result.observation()
     if session is not None:
         whole[SESSION] = session
@@ -173,14 +175,24 @@ def _readable(value: Any) -> Any:
 
 
 def _cut(whole: dict[str, Any], shown: int) -> dict[str, Any]:
-    """The result with no more of value and output than an observation shows: many clients give all of it to the model."""
+    """The result with no more of each part than an observation shows: many clients give all of it to the model."""
     cuts = list(whole["truncated"])
     size = len(json.dumps(whole["value"]))
     if size > shown:
         whole["value"] = None
         cuts.append({"what": "value", "kept": 0, "left_out": size})
-    printed = whole["stdout"]
-    if len(printed) > shown:
-        whole["stdout"] = printed[:shown]
-        cuts.append({"what": "stdout", "kept": shown, "left_out": len(printed) - shown})
+    for part in ("stdout", "proposals", "files"):
+        kept, left_out = _beginning(whole[part], shown)
+        if left_out:
+            cuts.append({"what": part, "kept": len(kept), "left_out": left_out})
+        whole[part] = kept
     return {**whole, "truncated": cuts}
+
+
+def _beginning(part: Any, shown: int) -> tuple[Any, int]:
+    """As much of a text or a list as takes so many characters, and how many characters or items that leaves out."""
+    if isinstance(part, str):
+        return part[:shown], max(0, len(part) - shown)
+    sizes = itertools.accumulate(len(json.dumps(item)) for item in part)
+    kept = sum(size <= shown for size in sizes)
+    return part[:kept], len(part) - kept

@@ -60,9 +60,9 @@ def server(  # noqa: PLR0913 - named settings, each with a default
 ) -> Server[Sessions]:
     """Make an MCP server that runs programs in a sandbox.
 
-    It has the tool `run_python`, and `search_tools` where there is more to call than can be told at once. An answer is the observation as text; `structuredContent` with value, error, output and
-    proposals, each within what an observation shows; and the receipt of the run in `_meta`. A program that failed is an answer
-    with `isError`: the model reads why.
+    It has the tool `run_python`, and `search_tools` where there is more to call than can be told at once. An answer is the
+    observation as text; `structuredContent` with value, error, output and proposals, each cut to what is shown of a value; and
+    the receipt of the run in `_meta`. A program that failed is an answer with `isError`: the model reads why.
 
     Each client has a session of its own, which ends when the client leaves. A client over HTTP that speaks 2026-07-28 or
     later has none by the protocol: an answer tells it a name, to be given with the next program.
