@@ -40,10 +40,13 @@ pytestmark = [
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _swept() -> Iterator[None]:
-    """What it leaves behind is found here, and not in somebody else's test."""
-    yield
-    gc.collect()
+def _alone() -> Iterator[None]:
+    """Without the clients of providers, which it would import for a sample where they are installed, for seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        for client in ("OPENAI", "ANTHROPIC"):
+            patch.setattr(f"inspect_ai.model._assistant_internal._HAS_{client}", False, raising=False)
+        yield
+    gc.collect()  # what it leaves behind is found here, and not in somebody else's test
 
 
 @tool
