@@ -6,6 +6,6 @@ conversations, `Conversations` has an interpreter for each.
 """
 
 from codeact.integrations.conversations import Conversations
-from codeact.integrations.interpreter import RUN_PYTHON, Interpreter
+from codeact.integrations.interpreter import RUN_PYTHON, Interpreter, MakeInterpreter
 
-__all__ = ["RUN_PYTHON", "Conversations", "Interpreter"]
+__all__ = ["RUN_PYTHON", "Conversations", "Interpreter", "MakeInterpreter"]

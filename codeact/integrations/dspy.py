@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 from codeact.extras import extra
-from codeact.integrations.interpreter import Interpreter
-from codeact.integrations.namespace import Make, Namespace, interpreter
+from codeact.integrations.interpreter import Interpreter, MakeInterpreter, made_by_default
+from codeact.integrations.namespace import Namespace
 from codeact.renderings import jsonable
 from codeact.result import Error, Result
 
@@ -48,7 +48,7 @@ class SandboxInterpreter:
         tools: Mapping[str, Callable[..., Any]] | None = None,
         output_fields: list[dict[str, Any]] | None = None,
         *,
-        make: Make = interpreter,
+        make: MakeInterpreter = made_by_default,
         reads: Iterable[str] = LM_CALLS,
     ) -> None:
         """Set an interpreter up. Nothing runs before the first program.
@@ -127,7 +127,9 @@ class SandboxInterpreter:
         self._names.close()
 
 
-def factory(make: Make = interpreter, *, reads: Iterable[str] = LM_CALLS) -> Callable[[], SandboxInterpreter]:
+def factory(
+    make: MakeInterpreter = made_by_default, *, reads: Iterable[str] = LM_CALLS
+) -> Callable[[], SandboxInterpreter]:
     """What makes interpreters, for the `interpreter_factory` of a module or of `dspy.configure`.
 
     Args:

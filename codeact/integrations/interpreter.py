@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from codeact import prompt
+from codeact.actions import Action
 from codeact.completion import refuse_in_a_loop
 from codeact.files import Content
 from codeact.models.programs import RUN_PYTHON
@@ -17,12 +18,13 @@ from codeact.proposals import Proposal
 from codeact.result import Result, proposed
 from codeact.sandbox import Sandbox
 from codeact.session import Session
+from codeact.tools import Tool
 from codeact.world import PastRun
 
 if TYPE_CHECKING:
     from codeact.outbox import Entry, Outbox
 
-__all__ = ["RUN_PYTHON", "Interpreter"]
+__all__ = ["RUN_PYTHON", "Interpreter", "MakeInterpreter", "made_by_default"]
 
 
 class Interpreter:
@@ -218,3 +220,14 @@ class Interpreter:
 _WAIT = 0.005
 """Seconds after which a program that waits for another one looks again; a lock of asyncio belongs to one loop, and
 frameworks run tools on several."""
+
+
+MakeInterpreter = Callable[[list[Tool[..., Any]], list[Action[..., Any]]], Interpreter]
+"""Makes the interpreter of a conversation, of the tools and the actions that a framework has for it. The host's own may stand
+beside them: `lambda tools, actions: Interpreter(Sandbox([get_charges, *tools], actions=actions), task="T-1")`. Where tools come
+later it is called again, and of what it makes then only the sandbox is used; see `Interpreter.move`."""
+
+
+def made_by_default(tools: list[Tool[..., Any]], actions: list[Action[..., Any]]) -> Interpreter:
+    """What is made where the host says nothing: on `wasm`, with the default limits, without an outbox."""
+    return Interpreter(Sandbox(tools, actions=actions))

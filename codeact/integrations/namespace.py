@@ -14,26 +14,15 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast, get_type_hints
 
 from codeact.actions import Action, action
-from codeact.integrations.interpreter import Interpreter
+from codeact.integrations.interpreter import Interpreter, MakeInterpreter
 from codeact.portal import inside_a_loop
 from codeact.result import Result
-from codeact.sandbox import Sandbox
 from codeact.tools import Tool, tool
 from codeact.values import Uncrossable, from_host
 
 R = TypeVar("R")
 
-Make = Callable[[list[Tool[..., Any]], list[Action[..., Any]]], Interpreter]
-"""Makes the interpreter of a conversation, of the tools and the actions that the framework has for it. The host's own may
-stand beside them: `lambda tools, actions: Interpreter(Sandbox([get_charges, *tools], actions=actions), task="T-1")`.
-Where tools come later it is called again, and of what it makes then only the sandbox is used; see `Interpreter.move`."""
-
 _VARIABLES = "given_variables"
-
-
-def interpreter(tools: list[Tool[..., Any]], actions: list[Action[..., Any]]) -> Interpreter:
-    """What is made where the host says nothing: on `wasm`, with the default limits."""
-    return Interpreter(Sandbox(tools, actions=actions))
 
 
 class Namespace:
@@ -43,11 +32,11 @@ class Namespace:
     it is a proposal. The ending is a function that a program calls to give its last word, wherever it is; the program is left.
     """
 
-    def __init__(self, make: Make, *, reads: Iterable[str], ending: str) -> None:
+    def __init__(self, make: MakeInterpreter, *, reads: Iterable[str], ending: str) -> None:
         """Have no names yet but the ending's.
 
         Args:
-            make: see `Make`.
+            make: see `MakeInterpreter`.
             reads: names of tools that only read.
             ending: the ending's name.
 

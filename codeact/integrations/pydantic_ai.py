@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 from codeact.actions import Action, action
 from codeact.extras import extra
 from codeact.integrations.conversations import Programs, checked_programs, interpreter_of
-from codeact.integrations.interpreter import RUN_PYTHON, Interpreter
-from codeact.integrations.namespace import Make, interpreter
+from codeact.integrations.interpreter import RUN_PYTHON, Interpreter, MakeInterpreter, made_by_default
 from codeact.integrations.storable import stored
 from codeact.schemas import identifiers, typed
 from codeact.tools import Tool as ReadingTool
@@ -78,7 +77,7 @@ class ProgramToolset(WrapperToolset[Deps]):
         reads: names of tools that only read, as the toolset has them.
     """
 
-    make: Make = interpreter
+    make: MakeInterpreter = made_by_default
     reads: Collection[str] = ()
     _known: dict[str, ToolDefinition] = field(default_factory=dict, init=False, repr=False)
     _made: Interpreter | None = field(default=None, init=False, repr=False)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from codeact.extras import extra
-from codeact.integrations.interpreter import Interpreter
-from codeact.integrations.namespace import Make, Namespace, interpreter, remarks
+from codeact.integrations.interpreter import Interpreter, MakeInterpreter, made_by_default
+from codeact.integrations.namespace import Namespace, remarks
 from codeact.schemas import typed
 
 with extra("smolagents", "codeact.integrations.smolagents"):
@@ -34,7 +34,9 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
     agent's own error, with the text that any model of ours is told, and the agent tries again.
     """
 
-    def __init__(self, make: Make = interpreter, *, reads: Iterable[str] = (), keep: bool = False) -> None:
+    def __init__(
+        self, make: MakeInterpreter = made_by_default, *, reads: Iterable[str] = (), keep: bool = False
+    ) -> None:
         """Set an executor up.
 
         Args:
