@@ -121,6 +121,12 @@ async_mark, seen, same
     assert result.calls == ()
 
 
+def test_a_copy_of_tools_is_what_it_was(make: MakeSandbox) -> None:
+    program = "import copy\ncopy.copy(tools) is tools, copy.deepcopy({'tools': tools})['tools'] is tools"
+    for world in (make(many()), make([get_refunds])):
+        assert world.run(program).value == (True, True)
+
+
 def test_hints_know_the_tools_of_a_catalogue(make: MakeSandbox) -> None:
     text = make([*many(), tool(name="fetch_page")(_fetch)]).run("fetch_page('a')").observation()
     assert "write await tools.fetch_page(…)" in text

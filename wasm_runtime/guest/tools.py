@@ -222,6 +222,12 @@ class Tools(Mapping[str, Tool]):
         msg = f"{self._noun} cannot be changed: {name!r} stays"
         raise TypeError(msg)
 
+    def __copy__(self) -> Tools:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Tools:
+        return self
+
     def __dir__(self) -> list[str]:
         return list(self._tools)
 
