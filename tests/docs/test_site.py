@@ -16,6 +16,7 @@ import pytest
 from tests.docs.blocks import DOCS, PAGES, TOP, named
 
 CONFIG = DOCS / "site" / "mkdocs.yml"
+FITS = [page for page in PAGES if page.parent.name == "integrations" and page.stem != "index"]
 
 LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data")}
 """What a browser fetches by itself, where a page names it."""
@@ -41,48 +42,6 @@ class Page(HTMLParser):
                 self.links.append(value)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as people build it."""
-    made = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", CONFIG, "-d", made]
-    built = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300, check=False)
-    assert built.returncode == 0, built.stdout + built.stderr
-    return made
-
-
-@pytest.fixture(scope="module")
-def pages(site: Path) -> dict[Path, Page]:
-    return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
-
-
-def test_every_page_is_in_the_navigation() -> None:
-    menu = re.findall(r"[\w/]+\.md", CONFIG.read_text(encoding="utf-8").split("\nnav:")[1])
-    assert {page.relative_to(DOCS).as_posix() for page in PAGES if DOCS in page.parents} <= {*menu}
-    assert len(menu) == len({*menu})
-
-
-def test_links_lead_somewhere(pages: dict[Path, Page]) -> None:
-    assert [*_broken(pages)] == []
-
-
-def _broken(pages: dict[Path, Page]) -> Iterator[str]:
-    for path, page in pages.items():
-        for link in page.links:
-            if urlsplit(link).scheme or path.name == "404.html":
-                continue
-            target, anchor = urldefrag(link)
-            found = (path.parent / unquote(target)).resolve() if target else path
-            if not found.exists() or (anchor and found in pages and unquote(anchor) not in pages[found].anchors):
-                yield f"{path.name}: {link}"
-
-
-def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Page]) -> None:
-    assert [url for page in pages.values() for url in page.loaded if urlsplit(url).netloc] == []
-    styles = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.css"))
-    assert re.findall(r"url\(['\"]?(?:https?:)?//[^)]*|@import[^;]*//[^;]*", styles) == []
-
-
 PUBLIC = [
     "codeact",
     "codeact.agent",
@@ -105,15 +64,48 @@ PUBLIC = [
 """Modules that a host imports from. Those of a framework have a page, and are known by it."""
 
 
-def test_every_public_name_is_in_the_reference(pages: dict[Path, Page]) -> None:
-    known = set().union(*(page.anchors for path, page in pages.items() if path.parent.name == "api"))
-    assert {f"{module}.{name}" for module in PUBLIC for name in getattr(import_module(module), "__all__", ())} <= known
+def test_the_site_is_built_without_a_complaint_and_is_whole(tmp_path: Path) -> None:
+    # One test, because two processes that run tests would each build a site of their own.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", CONFIG, "-d", tmp_path]
+    built = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in tmp_path.rglob("*.html")}
+    assert [*_broken(pages)] == [], "links that lead nowhere"
+    assert [*_foreign(tmp_path, pages)] == [], "what is fetched from elsewhere"
+    reference = set().union(*(page.anchors for path, page in pages.items() if path.parent.name == "api"))
+    assert {*_public()} <= reference, "names that the reference lacks"
 
 
-def test_every_module_for_a_framework_is_in_the_reference(pages: dict[Path, Page]) -> None:
-    known = set().union(*(page.anchors for path, page in pages.items() if path.parent.name == "api"))
-    fits = {page.stem for page in PAGES if page.parent.name == "integrations"} - {"index"}
-    assert {f"codeact.integrations.{fit}" for fit in fits} <= known
+def _broken(pages: dict[Path, Page]) -> Iterator[str]:
+    for path, page in pages.items():
+        for link in page.links:
+            if urlsplit(link).scheme or path.name == "404.html":
+                continue
+            target, anchor = urldefrag(link)
+            found = (path.parent / unquote(target)).resolve() if target else path
+            if not found.exists() or (anchor and found in pages and unquote(anchor) not in pages[found].anchors):
+                yield f"{path.name}: {link}"
+
+
+def _foreign(site: Path, pages: dict[Path, Page]) -> Iterator[str]:
+    yield from (url for page in pages.values() for url in page.loaded if urlsplit(url).netloc)
+    for style in site.rglob("*.css"):
+        yield from re.findall(r"url\(['\"]?(?:https?:)?//[^)]*|@import[^;]*//[^;]*", style.read_text(encoding="utf-8"))
+
+
+def _public() -> Iterator[str]:
+    for name in PUBLIC:
+        module = import_module(name)
+        own = [one for one, value in vars(module).items() if getattr(value, "__module__", None) == name]
+        names = getattr(module, "__all__", own)
+        yield from (f"{name}.{one}" for one in names if not one.startswith("_"))
+    yield from (f"codeact.integrations.{page.stem}" for page in FITS)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    menu = re.findall(r"[\w/]+\.md", CONFIG.read_text(encoding="utf-8").split("\nnav:")[1])
+    assert {page.relative_to(DOCS).as_posix() for page in PAGES if DOCS in page.parents} <= {*menu}
+    assert len(menu) == len({*menu})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
