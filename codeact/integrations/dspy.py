@@ -5,22 +5,33 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Self
 
+from codeact.actions import Action
 from codeact.extras import extra
-from codeact.integrations.interpreter import Interpreter, MakeInterpreter, made_by_default
+from codeact.integrations.interpreter import Interpreter, MakeInterpreter
 from codeact.integrations.namespace import Namespace
+from codeact.limits import Limits
 from codeact.renderings import jsonable
 from codeact.result import Error, Result
+from codeact.sandbox import Sandbox
+from codeact.tools import Tool
 
 with extra("dspy", "codeact.integrations.dspy"):
     from dspy.primitives.code_interpreter import CodeExecutionError, CodeInterpreterError, FinalOutput
 
-__all__ = ["LM_CALLS", "SandboxInterpreter", "factory"]
+__all__ = ["LM_CALLS", "SUB_AGENTS", "SandboxInterpreter", "factory"]
 
 LM_CALLS = ("llm_query", "llm_query_batched")
 """Tools that `dspy.RLM` brings: they ask a language model, as often as its `max_llm_calls` says."""
+
+SUB_AGENTS = ("__dspy_construct__", "__dspy_call__")
+"""Tools by which programs of `dspy.RLM` and `dspy.Flex` build sub-agents and call them. Those run on the host and use the module's
+tools by themselves, so all of these must be among `reads` where these are."""
+
+TIMEOUT = 300.0
+"""Seconds that a program may take where the host says nothing: asking a language model takes some of them each time."""
 
 INSTRUCTIONS = """\
 Programs run in a sandbox: Python with its standard library, no other packages, no network. State persists from one to the next.
@@ -28,7 +39,11 @@ You are shown what a program prints, or the value that it ends in. Calling a too
 value says: nothing has happened then, it is decided outside, later. Proposals of a program that fails are dropped."""
 
 _SUBMIT = "SUBMIT"
-_FACADE = "__dspy_"
+
+
+def made_by_default(tools: list[Tool[..., Any]], actions: list[Action[..., Any]]) -> Interpreter:
+    """What is made where the host says nothing: on `wasm`, with time to ask a language model."""
+    return Interpreter(Sandbox(tools, actions=actions, limits=Limits(timeout=TIMEOUT)))
 
 
 class SandboxInterpreter:
@@ -62,6 +77,7 @@ class SandboxInterpreter:
         self.tools = dict(tools or {})
         self.output_fields = output_fields
         self._names = Namespace(make, reads=reads, ending=_SUBMIT)
+        self._reads = frozenset(reads)
         self._over = False
 
     def __enter__(self) -> Self:
@@ -107,7 +123,7 @@ class SandboxInterpreter:
             CodeInterpreterError: the interpreter was shut down, or the host could not run it.
         """
         self.start()
-        _refuse_a_facade(self.tools)
+        _refuse_sub_agents(self.tools, self._reads)
         fields = [str(field.get("name")) for field in self.output_fields or [{"name": "output"}]]
         try:
             self._names.offer({name: _by_name(function) for name, function in self.tools.items()}, fields)
@@ -159,9 +175,17 @@ def _by_name(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _refuse_a_facade(tools: Mapping[str, object]) -> None:
-    if any(name.startswith(_FACADE) for name in tools):
-        msg = "there are no sub-agents here: they would use the host's tools without asking anybody; use llm_query"
+def _refuse_sub_agents(tools: Collection[str], reads: Collection[str]) -> None:
+    """See that what programs of sub-agents may do is no more than what other programs may.
+
+    Raises:
+        CodeExecutionError: it is more. (RLM then goes on without them.)
+    """
+    if not {*SUB_AGENTS} & {*tools}:
+        return
+    acting = sorted({*tools} - {*reads})
+    if acting:
+        msg = f"there are no sub-agents here: they would call {', '.join(acting)} without asking anybody; use llm_query"
         raise CodeExecutionError(msg)
 
 

@@ -138,6 +138,11 @@ class Interpreter:
         """
         self._prologue, self._prepared = prologue, False
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the prologue has done its work in the world that there is."""
+        return self._prepared
+
     def move(self, sandbox: Sandbox) -> None:
         """Go on in another sandbox, with the names that there are: its programs are run again, and no tool is called.
 

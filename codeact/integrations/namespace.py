@@ -53,6 +53,7 @@ class Namespace:
         self._made: Interpreter | None = None
         self._known: dict[str, Callable[..., Any]] = {}
         self._offered: frozenset[str] = frozenset()
+        self._bound: frozenset[str] = frozenset()
         self._variables: dict[str, Any] = {}
         self._ready = False
         self._given: dict[str, Any] | None = None
@@ -124,6 +125,8 @@ class Namespace:
                 self._ready = True
             self._given = None
             result = outside_a_loop(functools.partial(self.interpreter.run, code))
+            if self.interpreter.is_prepared:
+                self._bound |= self._offered
             return result, self._given if result.ok else None
 
     def close(self) -> None:
@@ -152,8 +155,10 @@ class Namespace:
             self._given = given
 
         tools: list[Tool[..., Any]] = [tool(name=_VARIABLES)(variables), tool(name=self._ending)(ending)]
-        tools += [tool(name=name)(self._guarded(name)) for name in self._known if name in self._reads]
-        return tools, [action(name=name)(self._guarded(name)) for name in self._known if name not in self._reads]
+        tools += [tool(name=_public(name))(self._guarded(name)) for name in self._known if name in self._reads]
+        return tools, [
+            action(name=_public(name))(self._guarded(name)) for name in self._known if name not in self._reads
+        ]
 
     def _guarded(self, name: str) -> Callable[..., Any]:
         """The tool of that name, as it is when it is called; a coroutine is waited for."""
@@ -175,10 +180,16 @@ class Namespace:
         """The program that binds the names."""
         given = ", ".join(self._parameters)
         handed = ", ".join(f"{name}={name}" for name in self._parameters)
-        lines = [*_undone("tools"), *(_undone("actions") if self._known.keys() - self._reads else [])]
-        for name in sorted(self._known):
-            bound = f"{name} = {'tools' if name in self._reads else 'actions'}.{name}"
-            lines += [bound] if name in self._offered else _undone(name)
+        gone = [
+            "tools",
+            *(["actions"] if self._known.keys() - self._reads else []),
+            *sorted(self._bound - self._offered),
+        ]
+        lines = [line for name in gone for line in _undone(name)]
+        lines += [
+            f"{name} = {'tools' if name in self._reads else 'actions'}.{_public(name)}"
+            for name in sorted(self._offered)
+        ]
         lines += [f"_{self._ending} = tools.{self._ending}", f"def {self._ending}({given}):"]
         lines += [f"    _{self._ending}({handed})", "    raise SystemExit"]
         if self._variables:
@@ -226,6 +237,11 @@ def _check(name: str, *, taken: Container[str]) -> None:
     if name in taken:
         msg = f"{name!r} is the name of something else that programs find; give another name"
         raise ValueError(msg)
+
+
+def _public(name: str) -> str:
+    """What a tool is called that programs know by a name with underscores around it."""
+    return name.strip("_")
 
 
 def _undone(name: str) -> list[str]:

@@ -21,7 +21,7 @@ from dspy.utils.dummies import DummyLM
 
 from codeact import Allow, Limits, Outbox, Sandbox
 from codeact.integrations import Interpreter
-from codeact.integrations.dspy import LM_CALLS, SandboxInterpreter, factory
+from codeact.integrations.dspy import LM_CALLS, SUB_AGENTS, SandboxInterpreter, factory
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_programs_cannot_spoil_what_the_interpreter_brings(interpreter) -> None:
     assert interpreter.execute("SUBMIT(42)") == FinalOutput({"output": 42})
 
 
-@pytest.mark.parametrize("name", ["not-valid", "class", "SUBMIT", "_private"])
+@pytest.mark.parametrize("name", ["not-valid", "class", "SUBMIT", "__"])
 def test_a_tool_needs_a_name_of_its_own(interpreter, name) -> None:
     interpreter.tools[name] = lambda: 1
     with pytest.raises(CodeInterpreterError) as met:
@@ -374,13 +374,76 @@ def test_code_act_and_program_of_thought_run_their_programs_in_it(makes) -> None
         assert thought(question="what is 6 times 7?").answer == "42"
 
 
-def test_sub_agents_are_not_there_and_the_model_is_not_told_of_them(makes, caplog) -> None:
+def test_sub_agents_are_not_there_and_the_model_is_not_told_of_them(makes) -> None:
     rlm = dspy.RLM("question -> answer", max_iters=2, interpreter_factory=factory(makes()))
     code = "try:\n    import dspy\nexcept ImportError:\n    SUBMIT('none')"
     with dspy.context(lm=DummyLM([{"reasoning": "try", "code": code}])):
         assert rlm(question="are there?").answer == "none"
         sent = str(dspy.settings.lm.history[-1]["messages"])
     assert "Sub-agents" not in sent
+
+
+@pytest.mark.filterwarnings("ignore:Passing OpenAI-style message:DeprecationWarning")  # as DSPy itself does
+def test_sub_agents_of_a_module_that_only_reads_are_there_where_the_host_says_so(makes, engine) -> None:
+    reads = [*LM_CALLS, *SUB_AGENTS, "add"]
+    rlm = dspy.RLM("question -> answer", tools=[add], max_iters=2, interpreter_factory=factory(makes(), reads=reads))
+    code = "import dspy\nsaid = dspy.Predict('question -> answer')(question='hi').answer\nprint(said, add(1, 2))"
+    lm = DummyLM(
+        [
+            {
+                "reasoning": "ask",
+                "code": code if engine == "wasm" else "print('the sub-agent says', add(1, 2))\nsaid = 1",
+            },
+            *(
+                [{"answer": "the sub-agent says"}] if engine == "wasm" else []
+            ),  # `restricted` refuses what it is made of
+            {"reasoning": "end", "code": "SUBMIT(str(said))"},
+        ]
+    )
+    with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+        done = rlm(question="what?")
+    assert done.trajectory[0]["output"] == "the sub-agent says 3"
+
+
+def test_a_sub_agent_cannot_call_what_a_program_may_only_propose(makes) -> None:
+    def send(text: str) -> None:
+        """Send a text."""
+        pytest.fail(text)
+
+    reads = [*LM_CALLS, *SUB_AGENTS]
+    rlm = dspy.RLM("question -> answer", tools=[send], max_iters=1, interpreter_factory=factory(makes(), reads=reads))
+    code = "try:\n    import dspy\nexcept ImportError:\n    SUBMIT('none')"
+    with dspy.context(lm=DummyLM([{"reasoning": "try", "code": code}])):
+        assert rlm(question="are there?").answer == "none"
+
+
+@pytest.mark.filterwarnings("ignore:Passing OpenAI-style message:DeprecationWarning")  # as DSPy itself does
+def test_flex_runs_its_module_where_the_host_says_so(makes, engine) -> None:
+    if engine == "restricted":
+        pytest.skip("it refuses what Flex is made of")
+
+    class Question(dspy.Signature):
+        value: int = dspy.InputField()
+        result: int = dspy.OutputField()
+
+    source = (
+        "class Adds(dspy.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.solve = dspy.Predict('value: int -> result: int')\n\n"
+        "    def forward(self, **inputs):\n"
+        "        return dspy.Prediction(result=add(self.solve(value=inputs['value']).result, 2))"
+    )
+    interpreters = factory(makes(), reads=[*SUB_AGENTS, "add"])
+    program = dspy.Flex(Question, tools=[add], interpreter_factory=interpreters)
+    program._bind_code(source)
+    with dspy.context(lm=DummyLM([{"result": "40"}])):
+        assert program(value=20).result == 42
+
+
+def test_there_is_time_to_ask_a_language_model() -> None:
+    with SandboxInterpreter() as interpreter:
+        assert interpreter.interpreter.sandbox.limits.timeout >= 60
 
 
 def test_the_example_runs(capsys) -> None:
