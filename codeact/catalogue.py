@@ -21,6 +21,7 @@ from codeact.actions import Action, Actions
 from codeact.declarations import Declarations, documentation, faces
 from codeact.engines import Face
 from codeact.notation import Notation
+from codeact.renderings import visible
 from codeact.tools import Granted, Tool, Toolset, tool
 from wasm_runtime.guest.names import ACTIONS, explained, meant, near, shortened, unknown_action, unknown_tool
 
@@ -365,9 +366,9 @@ def _summary(doc: str) -> str:
 
 
 def _one_line(text: str, most: int) -> str:
-    """A text without what breaks lines, hides or turns their direction."""
-    cut = f"{text[:most].rstrip()}…" if len(text) > most else text
-    return "".join(character if character.isprintable() else " " for character in cut)
+    """The beginning of a text as one line, with what hides or turns its direction as escapes."""
+    told = visible(text[: most + 1]).replace("\n", " ").replace("\t", " ")
+    return f"{told[:most].rstrip()}…" if len(told) > most else told
 
 
 def _searched(member: Member) -> Iterable[str]:
