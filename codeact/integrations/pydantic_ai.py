@@ -74,7 +74,7 @@ class ProgramToolset(WrapperToolset[Deps]):
     Attributes:
         wrapped: the toolset.
         make: makes the interpreter of a run, of its tools and actions.
-        reads: names of tools that only read, as the toolset has them.
+        reads: names of tools that only read, as the toolset has them, now or in a later step.
     """
 
     make: MakeInterpreter = made_by_default

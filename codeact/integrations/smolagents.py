@@ -49,6 +49,7 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
         self._reads = tuple(reads) if not isinstance(reads, str) else reads
         self._keep = keep
         self._variables: dict[str, Any] = {}
+        self._functions: dict[str, tuple[Any, Callable[..., Any]]] = {}
         self._names = self._fresh()
         self._last_word: Any = FinalAnswerTool()
 
@@ -68,20 +69,28 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
         """Take the tools of a run that begins.
 
         Raises:
-            ValueError: one of them is an agent, or answers in a way of its own that is not among `reads`.
+            ValueError: one of them is an agent, or answers in a way of its own that is not among `reads`; or `reads` names what
+                is not there.
             TypeError: a variable or a tool cannot go in, and why.
         """
         for name, each in tools.items():
             if not isinstance(each, Tool):
                 msg = f"{name}: a managed agent acts on the host by itself, and is not called from a sandbox; leave it out"
                 raise ValueError(msg)  # noqa: TRY004 - what is wrong is that it is there
+        if unknown := sorted({*self._reads} - {*tools, _FINAL}):
+            msg = f"reads: the agent has no tool {', '.join(map(repr, unknown))}; it has {', '.join(tools)}"
+            raise ValueError(msg)
         self._last_word = tools.get(_FINAL) or FinalAnswerTool()
         if type(self._last_word) is not FinalAnswerTool and _FINAL not in self._reads:
             msg = f"{_FINAL} is a tool of your own, which runs on the host; name it in reads, or leave it out"
             raise ValueError(msg)
-        self._names.offer(
-            {name: _function(name, each) for name, each in tools.items() if name != _FINAL}, self._last_word.inputs
-        )
+        before = self._functions  # the same tool is the same function, and no reason to begin anew
+        self._functions = {
+            name: before[name] if name in before and before[name][0] is each else (each, _function(name, each))
+            for name, each in tools.items()
+            if name != _FINAL
+        }
+        self._names.offer({name: function for name, (_, function) in self._functions.items()}, self._last_word.inputs)
         self._names.bind(self._variables)
 
     def __call__(self, code_action: str) -> CodeOutput:
@@ -109,7 +118,8 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
 def _function(name: str, tool: Any) -> Callable[..., Any]:
     """The tool as a typed function."""
     properties = {key: _schema(given) for key, given in tool.inputs.items()}
-    required = [key for key, given in tool.inputs.items() if not given.get("nullable")]
+    needed = [n for n, given in enumerate(tool.inputs.values(), 1) if not given.get("nullable")]
+    required = list(tool.inputs)[: max(needed, default=0)]  # in the order that the agent's prompt has them in
     return typed(
         name,
         lambda arguments: tool(**arguments),

@@ -119,6 +119,32 @@ def test_a_program_cannot_make_the_host_hold_all_its_answers(executor) -> None:
     assert clerk.python_executor._names._given == {"answer": "last"}
 
 
+class Report(smolagents.Tool):
+    """A tool whose first input may be nothing, and which says what it gives."""
+
+    name = "report"
+    description = "Reports."
+    inputs = {  # noqa: RUF012 - as smolagents has it
+        "since": {"type": "integer", "description": "from when", "nullable": True},
+        "of": {"type": "any", "description": "what"},
+    }
+    output_type = "object"
+    output_schema = {"type": "object", "properties": {"lines": {"type": "array"}}}  # noqa: RUF012 - as above
+
+    def forward(self, since: int | None, of: Any) -> dict:
+        return {"lines": [since, of]}
+
+
+def test_inputs_keep_their_order_and_outputs_are_records(executor, engine) -> None:
+    code = "final_answer([report(None, 'a')['lines'], report(1, of=[2]).lines])"
+    kept = executor(reads=["report"], keep=True)
+    clerk = agent(kept, f"kept = 1\n{code}", "final_answer(kept)", tools=(Report(),))
+    assert clerk.run("go") == [[None, "a"], [1, [2]]]
+    sandbox = kept.interpreter.sandbox
+    assert clerk.run("go on", reset=False) == 1
+    assert kept.interpreter.sandbox is sandbox
+
+
 def test_a_failure_is_the_agents_own_and_it_tries_again(executor) -> None:
     clerk = agent(executor(reads=["search"]), "serch('x')", "final_answer(search('x', 1))")
     assert clerk.run("find") == ["x 0"]
@@ -241,6 +267,11 @@ def test_a_managed_agent_is_refused(executor) -> None:
 def test_a_variable_that_cannot_go_in_is_named(executor, given, message) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         agent(executor(reads=["search"])).run("go", additional_args=given)
+
+
+def test_reads_names_what_is_there(executor) -> None:
+    with pytest.raises(ValueError, match=r"no tool 'serch'; it has search, send"):
+        agent(executor(reads=["serch"])).run("go")
 
 
 def test_reads_is_no_text() -> None:
