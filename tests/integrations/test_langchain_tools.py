@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
@@ -12,6 +13,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException, tool
 from langchain_core.tools import Tool as TextTool
 from pydantic import BaseModel, Field
+from pydantic.v1 import BaseModel as OldModel
 
 from codeact import Outbox
 from codeact.integrations.langchain import from_langchain
@@ -141,6 +143,25 @@ def test_a_tool_of_a_json_schema_has_names_that_python_takes(grants) -> None:
     assert sandbox.run("tools.look_up(user_id='u1', deep=True)").value == {"user-id": "u1", "deep": True}
 
 
+def test_a_tool_of_the_first_pydantic(grants) -> None:
+    class Old(OldModel):
+        words: str
+        top: int = 2
+
+    old = StructuredTool.from_function(
+        lambda words, top=1: words * top, name="old", description="Old.", args_schema=Old
+    )
+    assert grants(old).run("tools.old('a', top=3)").value == "aaa"
+
+
+def test_a_tool_of_code_that_has_no_signature(grants) -> None:
+    class One(BaseModel):
+        real: float
+
+    made = StructuredTool.from_function(complex, name="made", description="A number.", args_schema=One)
+    assert grants(made).run("tools.made(2.0)").error.type == "ToolError"  # what it gives does not cross
+
+
 def test_a_tool_of_one_text(grants) -> None:
     upper = TextTool("upper", str.upper, "Upper case.")
     assert grants(upper).run("tools.upper('a')").value == "A"
@@ -264,3 +285,10 @@ def test_the_host_is_told_what_it_did_wrong() -> None:
     )
     with pytest.raises(ValueError, match="tool 'broken'"):
         from_langchain([broken])
+
+    class Calls(BaseModel):
+        back: Callable[[int], int]
+
+    unsaid = StructuredTool.from_function(print, name="unsaid", description="Calls back.", args_schema=Calls)
+    with pytest.raises(ValueError, match="tool 'unsaid': its arguments have no JSON Schema"):
+        from_langchain([unsaid])

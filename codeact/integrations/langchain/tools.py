@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
+from pydantic.errors import PydanticUserError
 
 from codeact.actions import Action, action
 from codeact.extras import extra
@@ -78,7 +79,11 @@ def from_langchain(tools: Iterable[BaseTool], *, reads: Iterable[str] = ()) -> L
 
 
 def _function(one: BaseTool, name: str) -> Callable[..., Any]:
-    schema, withheld = _parameters(one)
+    try:
+        schema, withheld = _parameters(one)
+    except PydanticUserError as error:
+        msg = f"tool {one.name!r}: its arguments have no JSON Schema: {error.message.partition(chr(10))[0]}"
+        raise ValueError(msg) from None
     if withheld:
         msg = f"tool {one.name!r} takes {', '.join(withheld)}, which is injected by the loop of an agent, and no program may give it: grant a function of your own that calls the tool"
         raise ValueError(msg)
@@ -124,10 +129,14 @@ def _unanswered(one: BaseTool, schema: Schema) -> Iterable[str]:
     """Parameters of the implementation that have no default, and that neither a model nor LangChain fills in."""
     function = getattr(one, "coroutine", None) or getattr(one, "func", None) or one._run  # noqa: SLF001 - as above
     try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return  # it is C code, which is injected nothing
+    try:
         hints = typing.get_type_hints(function)
-    except (NameError, TypeError):
+    except (AttributeError, NameError, TypeError):
         hints = {}
-    for name, parameter in inspect.signature(function).parameters.items():
+    for name, parameter in parameters.items():
         if (
             parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
             or parameter.default is not parameter.empty
