@@ -13,7 +13,8 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolM
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
-from codeact import Outbox, action, tool
+from codeact import Journal, Limits, Outbox, Sandbox, action, tool
+from codeact.audit import Audit, Event
 from codeact.integrations import Conversations, Interpreter
 from codeact.integrations.langchain import run_python
 
@@ -160,6 +161,26 @@ def test_what_is_proposed_is_in_the_outbox(agent, make) -> None:
         assert list(conversations.of("t-1").entries) == outbox.entries(task="t-1")
 
 
+def test_limits_audit_and_journal_are_those_of_the_sandbox(agent, engine) -> None:
+    class Kept(list[Event]):
+        write = list.append
+
+    journal, kept = Journal(":memory:"), Kept()
+    limits = Limits(timeout=0.3, calls=1)
+    sandbox = Sandbox([get_number], engine=engine, limits=limits, audit=Audit([kept]), journal=journal)
+    with Conversations(sandbox) as conversations:
+        script = [
+            ["tools.get_number('a')", "tools.get_number('a'); tools.get_number('b')"],
+            ["while True: pass"],
+            "Done.",
+        ]
+        called, refused, stopped = asks(agent(script, conversations), "t-1")
+    assert journal.run(called.artifact["run"]).head.task == "t-1"
+    assert sandbox.replay(called.artifact["run"]).same
+    assert [each.artifact["error"]["kind"] for each in (refused, stopped)] == ["calls", "timeout"]
+    assert {event.run for event in kept} >= {each.artifact["run"] for each in (called, refused, stopped)}
+
+
 @pytest.mark.parametrize("arguments", [{}, {"code": 1}, {"code": "1", "more": 2}, {"program": "1"}])
 def test_arguments_that_are_none_are_told(agent, make, arguments) -> None:
     with Interpreter(make()) as interpreter:
@@ -179,7 +200,7 @@ def test_cancelling_the_agent_stops_the_program(agent, make) -> None:
         with Interpreter(make([begin], timeout=60.0)) as interpreter:
             one = agent([["await tools.begin()\nwhile True: pass"], "Done."], interpreter)
             running = asyncio.create_task(one.ainvoke({"messages": [("user", "Go on.")]}, at("t")))
-            await begun.wait()
+            await asyncio.wait_for(begun.wait(), 30)
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             return (await asyncio.wait_for(interpreter.run_async("1 + 1"), 30)).value

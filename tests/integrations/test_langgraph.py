@@ -128,7 +128,7 @@ def test_cancelling_a_graph_stops_its_program(graph, make) -> None:
         with Interpreter(make([begin], timeout=60.0)) as interpreter:
             made = graph([program("await tools.begin()\nwhile True: pass"), "Done."], eval_fn_async(interpreter))
             running = asyncio.create_task(made.ainvoke({"messages": [("user", "Go on.")]}, at("t")))
-            await begun.wait()
+            await asyncio.wait_for(begun.wait(), 30)
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             return (await asyncio.wait_for(interpreter.run_async("1 + 1"), 30)).value

@@ -175,7 +175,7 @@ def test_cancelling_a_run_stops_its_program(make) -> None:
 
         with Interpreter(make([begin], timeout=60.0)) as interpreter:
             running = asyncio.create_task(ask(agent([["await tools.begin()\nwhile True: pass"], "Done."], interpreter)))
-            await begun.wait()
+            await asyncio.wait_for(begun.wait(), 30)
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             return (await asyncio.wait_for(interpreter.run_async("1 + 1"), 30)).value
