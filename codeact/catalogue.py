@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Catalogue", "Found"]
 
+__all__ = ["Catalogue", "Found"]
+
 FULL = 9_000
 """Characters of signatures, documentation and records that every request to a model may carry: as stubs they are some 12,000,
 thirty tools with a record each, 3,000 tokens. With more there is a line for each tool, which is less than half of that, and a
@@ -148,7 +150,7 @@ class Catalogue:
         actions = (_name_alone(member.inside, f"{ACTIONS}{member.name}") for member in self._actions.values())
         return (*own, *tools, *actions)
 
-    @property
+    @cached_property
     def overview(self) -> str:
         """What there is, in not many words: some names, and how to find the others."""
         names = [*(f"tools.{name}" for name in self._tools), *(f"{ACTIONS}{name}" for name in self._actions)]
