@@ -97,6 +97,8 @@ def mcp(  # noqa: PLR0913, PLR0917 - each is an option of the command
         refuse("--allow-host: it is for --http")
     from codeact.integrations.mcp import server, serving  # noqa: PLC0415 - see the package's docstring
 
+    if http is None and sys.stdin is None:
+        refuse("stdin: it is closed; a client is to be at the other end, or give --http PORT")
     listening = None if http is None else _listening(http, allow_host or [], serving.LOCAL)
     with ExitStack() as until:
         with redirect_stdout(sys.stderr):

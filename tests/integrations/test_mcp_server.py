@@ -18,6 +18,7 @@ from typing import Any
 
 import httpx
 import pytest
+import typer
 import uvicorn
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.server.auth.provider import AccessToken
@@ -28,6 +29,7 @@ from typer.testing import CliRunner
 from codeact import Limits, Outbox, Sandbox, action, tool
 from codeact.audit import Audit, Event
 from codeact.cli import app
+from codeact.cli.servers import mcp
 from codeact.integrations.mcp import server
 from codeact.integrations.mcp.served import RECEIPT
 from codeact.integrations.mcp.serving import application
@@ -604,6 +606,13 @@ def test_the_command_serves_over_http(folder: Path) -> None:
         asyncio.run(played(line.split()[-1].decode()))
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
+
+
+def test_the_command_needs_a_stdin(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(typer.Exit):
+        mcp(engine="restricted")
+    assert capsys.readouterr().err.startswith("codeact: stdin: it is closed; a client is to be at the other end")
 
 
 @pytest.mark.parametrize(
