@@ -8,9 +8,8 @@ import hashlib
 import logging
 import platform
 import sys
-import threading
-import time
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from wasmtime import Config, Engine, WasmtimeError
 from wasmtime import _ffi as ffi
 from wasmtime.component import Component, ExportIndex, Linker
 
-from wasm_runtime import cache
+from wasm_runtime import cache, progress
 from wasm_runtime.doors import DOORS, nothing
 from wasm_runtime.ticker import Ticker
 
@@ -92,14 +91,16 @@ class Machine:
         if found is not None:
             return found
         try:
-            with store.locked(key, _waiting):
+            with store.locked(
+                key, partial(progress.waiting, "waiting for another process that compiles the wasm guest …")
+            ):
                 return self._load(store, key) or self._compile(store, key, guest)
         except OSError as error:
             return self._uncached(guest, f"{store.root}: {error.strerror or error}")
 
     def _uncached(self, guest: Path, why: object) -> Component:
         log.warning("no cache for the compiled wasm guest: %s; every process compiles it anew", why)
-        with _announced("compiling the wasm guest, without a cache"):
+        with _compiling("without a cache"):
             return Component.from_file(self.engine, guest)
 
     def _load(self, store: cache.Cache, key: str) -> Component | None:
@@ -116,7 +117,7 @@ class Machine:
         return component
 
     def _compile(self, store: cache.Cache, key: str, guest: Path) -> Component:
-        with _announced("compiling the wasm guest, once on this machine"):
+        with _compiling("once on this machine"):
             component = Component.from_file(self.engine, guest)
             compiled = component.serialize()
         try:
@@ -190,37 +191,8 @@ def _entry(component: Component, name: str) -> ExportIndex:
     return entry
 
 
-def _waiting() -> None:
-    if sys.stderr is not None and sys.stderr.isatty():
-        print("codeact: waiting for another process that compiles the wasm guest …", file=sys.stderr)  # noqa: T201
-
-
-def _announced(what: str) -> AbstractContextManager[None]:
-    """Show on a terminal that something takes its time, and how long it has taken."""
+def _compiling(why: str) -> AbstractContextManager[None]:
+    """Tell that the guest is compiled, which takes its time."""
+    what = f"compiling the wasm guest, {why}"
     log.info(what)
-    return _Progress(what) if sys.stderr is not None and sys.stderr.isatty() else nullcontext()
-
-
-class _Progress(AbstractContextManager[None]):
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._show, daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def _show(self) -> None:
-        began = time.monotonic()
-        while True:
-            over = self._done.wait(0.25)
-            seconds = time.monotonic() - began
-            sys.stderr.write(f"\rcodeact: {self._what} … {seconds:4.1f} s (5 to 20 s on two cores)")
-            if over:
-                sys.stderr.write("\n")
-                return
-            sys.stderr.flush()
+    return progress.announced(what, "5 to 20 s on two cores")

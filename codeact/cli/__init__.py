@@ -18,10 +18,10 @@ from codeact.cli import outbox, policies, programs, servers, traces
 from codeact.cli.programs import load_engine
 from codeact.cli.terminal import FAILED, INTERRUPTED, MISUSED, console, hung_up, put, refuse, say
 from codeact.extras import MissingExtra
+from wasm_runtime import progress
 
 app = typer.Typer(
     name="codeact",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich takes longer to import than all the rest of --help
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -72,6 +72,7 @@ def _main() -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started the command
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for good
+    progress.tell("lines")
     try:
         code = app(prog_name="codeact", standalone_mode=False)
         sys.stdout.flush()
@@ -184,6 +185,8 @@ def doctor(
     """Look whether everything works here, by running a program with a tool call on each engine."""
     from codeact.doctor import examine, lines  # noqa: PLC0415 - see the module's docstring
 
+    if as_json:
+        progress.tell("never")
     report = examine()
     if as_json:
         put(json.dumps(report.to_dict(), indent=2) + "\n", sys.stdout)

@@ -90,8 +90,17 @@ _PERFORM = """Examples:
 Exit codes: 0 all that is approved is done, 1 something of it is not, 2 the command was misused.
 """
 
+_ALL = """Examples:
+
+\b
+  codeact outbox list outbox.db --state proposed
+  codeact outbox approve outbox.db 3f9a
+  codeact outbox perform outbox.db --actions shop.actions:ACTIONS
+"""
+
 outbox = typer.Typer(
     help="Decide what programs have proposed, and see what became of it.",
+    epilog=_ALL,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

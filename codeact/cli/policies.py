@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeact.cli.terminal import FAILED, MISUSED, console, put, refuse
+from wasm_runtime import progress
 
 if TYPE_CHECKING:
     from codeact.policy import Policy
@@ -37,7 +38,10 @@ _SHOW = """Examples:
 """
 
 policy = typer.Typer(
-    help="Look at a policy.", rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+    help="Look at a policy.",
+    epilog=_SHOW,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="The policy; policy.toml by default.", show_default=False)]
@@ -71,6 +75,8 @@ def walls(
     from codeact.walls import Site, examine  # noqa: PLC0415 - see the package's docstring
     from codeact.walls.report import document, line, page_of, summary  # noqa: PLC0415 - as above
 
+    if as_json:
+        progress.tell("never")
     used = load(file, quiet=True)
     chosen = _chosen(only)
     if html is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from codeact.cli.terminal import FAILED, console, printable, put, refuse
+from wasm_runtime import progress
 
 if TYPE_CHECKING:
     from codeact.journal import Journal
@@ -48,6 +49,13 @@ Exit codes:
 """
 
 
+def engine_choices() -> list[str]:
+    """What a shell offers for --engine."""
+    from codeact.engines import engine_names  # noqa: PLC0415 - see the package's docstring
+
+    return list(engine_names())
+
+
 def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
     file: Annotated[str | None, typer.Argument(metavar="FILE", help="The program's file; - is standard input.")] = None,
     code: Annotated[str | None, typer.Option("-c", "--code", metavar="CODE", help="The program itself.")] = None,
@@ -69,6 +77,7 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
         str | None,
         typer.Option(
             metavar="wasm|restricted",
+            autocompletion=engine_choices,
             help="wasm, the default, is the boundary; restricted is fast and only stops accidents.",
         ),
     ] = None,
@@ -95,6 +104,8 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option of the command
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")] = False,
 ) -> None:
     """Run one program and show its result."""
+    if as_json:
+        progress.tell("never")
     source = _source(file, code)
     sandbox = Chosen(tools or [], actions or [], journal, policy, engine, timeout, guest).sandbox()
     put_in = _workspace(files or [])

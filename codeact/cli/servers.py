@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codeact.cli.programs import Chosen
+from codeact.cli.programs import Chosen, engine_choices
 from codeact.cli.terminal import refuse, say
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - each is an option of the command
         str | None,
         typer.Option(
             metavar="wasm|restricted",
+            autocompletion=engine_choices,
             help="wasm, the default, is the boundary; restricted is fast and only stops accidents.",
         ),
     ] = None,

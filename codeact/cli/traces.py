@@ -52,8 +52,17 @@ _EXPORT = """Examples:
 The page needs no network and runs nothing. It holds what the programs read and wrote: give it to nobody who may not see that.
 """
 
+_ALL = """Examples:
+
+\b
+  codeact trace list agent.db
+  codeact trace show agent.db T-100
+  codeact trace export agent.db T-100 -o t100.html
+"""
+
 trace = typer.Typer(
     help="Look at what programs did, by a journal.",
+    epilog=_ALL,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -11,9 +11,17 @@ from pathlib import Path
 import pytest
 from shelf import TOOLS, Command
 
+from codeact.engines import load
+
+
+@pytest.fixture(scope="session")
+def compiled() -> None:
+    """See that the guest is compiled: a command that has to would say so."""
+    load("wasm")
+
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, compiled: None) -> Path:
     """A folder that holds the module `mytools`."""
     (tmp_path / "mytools.py").write_text(TOOLS, encoding="utf-8")
     return tmp_path

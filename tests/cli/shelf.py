@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 TOOLS = '''
 import sys
@@ -53,3 +57,22 @@ def untyped(a):
 '''
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def on_terminal(folder: Path, arguments: list[str], env: Mapping[str, str]) -> tuple[int, str]:
+    """The exit code of a Python on a terminal of its own, and all that the terminal was sent."""
+    seen = bytearray()
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(folder)
+        os.execve(sys.executable, [sys.executable, *arguments], {**os.environ, **env})
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # Linux's word for the end of a terminal
+            break
+        if not part:
+            break
+        seen += part
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), seen.decode()

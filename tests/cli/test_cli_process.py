@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from shelf import Command
+from shelf import Command, on_terminal
 
 
 def _started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -82,25 +81,8 @@ def test_a_full_disk_is_one_line(folder: Path) -> None:
 
 
 def test_output_cannot_steer_a_terminal(folder: Path) -> None:
-    pty = pytest.importorskip("pty")
     code = "print('\\x1b]0;owned\\x07')\nprint('\\x9b31m')\nraise ValueError('\\x1b[2J')"
-    seen = bytearray()
-    child, terminal = pty.fork()
-    if child == 0:
-        os.chdir(folder)
-        os.environ["NO_COLOR"] = "1"
-        os.environ["TERM"] = "dumb"
-        os.execv(sys.executable, [sys.executable, "-m", "codeact", "run", "-c", code])
-    while True:
-        try:
-            part = os.read(terminal, 4096)
-        except OSError:  # Linux's word for the end of a terminal
-            break
-        if not part:
-            break
-        seen += part
-    os.close(terminal)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
-    text = seen.decode()
+    ended, text = on_terminal(folder, ["-m", "codeact", "run", "-c", code], {"NO_COLOR": "1", "TERM": "dumb"})
+    assert ended == 1
     assert "\\x1b]0;owned\\x07" in text
     assert not {"\x1b", "\x07", "\x9b"} & set(text)
