@@ -122,7 +122,7 @@ def _run(request: Request, inputs: dict[str, bytes | None]) -> str:
         leaflet = tools.Leaflet(opening["leaflet"], _depth, opening.get("describer"))
         _granted = tools.Granted(opening["tools"], opening["awaited"], opening.get("actions", ""), leaflet)
         builtins.tools = _granted.tools  # type: ignore[attr-defined]
-        if _granted.actions:
+        if _granted.actions is not None:
             builtins.actions = _granted.actions  # type: ignore[attr-defined]
         interpreter.limit(opening["stack"])
         tools.traffic.most = opening["concurrency"]

@@ -53,7 +53,7 @@ class Leaflet:
         pages = [page for page in map(self.page, names) if page is not None]
         if len(pages) == len(names) or self.describer is None:
             return explained(pages)
-        return str(_through(_sent(self.describer, self.describer, names[:1], {}, self.depth)))
+        return str(_asked(self.describer, *names[:1]))
 
 
 class Tool:
@@ -66,6 +66,7 @@ class Tool:
     def __init__(self, name: str, leaflet: Leaflet) -> None:
         self.__name__ = self.__qualname__ = name
         self._leaflet = leaflet
+        self._depth = leaflet.depth
 
     @property
     def signature(self) -> str:
@@ -80,7 +81,8 @@ class Tool:
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Call the tool."""
-        return _through(_sent(self.__name__, self.__name__, args, kwargs, self._leaflet.depth))
+        name = self.__name__
+        return _through(Sent(name, _encode(name, args, kwargs, self._depth), current_line(world.running)))
 
     def __repr__(self) -> str:
         return f"<{self._noun} {self.signature}>"
@@ -97,7 +99,10 @@ class AwaitableTool(Tool):
 
     def __call__(self, /, *args: object, **kwargs: object) -> UnawaitedCall:
         """A call of the tool, to be awaited."""
-        return UnawaitedCall(_sent(self.__name__, self.__name__, args, kwargs, self._leaflet.depth), traffic, ledger)
+        name = self.__name__
+        return UnawaitedCall(
+            Sent(name, _encode(name, args, kwargs, self._depth), current_line(world.running)), traffic, ledger
+        )
 
 
 class Action(Tool):
@@ -108,7 +113,8 @@ class Action(Tool):
 
     def __call__(self, /, *args: object, **kwargs: object) -> object:
         """Propose it."""
-        return _through(_sent(ACTIONS + self.__name__, self.__name__, args, kwargs, self._leaflet.depth))
+        arguments = _encode(self.__name__, args, kwargs, self._depth)
+        return _through(Sent(ACTIONS + self.__name__, arguments, current_line(world.running)))
 
 
 for _kind in (Tool, AwaitableTool, Action):
@@ -121,30 +127,25 @@ def signature(name: str, leaflet: Leaflet, mark: str) -> str:
     return page[0] if page else f"{mark}{name.removeprefix(ACTIONS)}(…)"
 
 
-class Rack(Mapping[str, Tool]):
-    """Tools by name, of which each is made when it is asked for."""
+class Rack(dict[str, Tool]):
+    """Tools by name, those that somebody has asked for: each is made when that is done first.
 
-    __slots__ = ("_make", "_tools")
+    Attributes:
+        names: of all that there are.
+    """
+
+    __slots__ = ("_make", "names")
 
     def __init__(self, names: str, make: Callable[[str], Tool]) -> None:
-        """Take the names, and what makes a tool of one."""
-        self._tools: dict[str, Tool | None] = dict.fromkeys(names.split())
+        """Take the names, with spaces between them, and what makes a tool of one."""
+        self.names = dict.fromkeys(names.split())
         self._make = make
 
-    def __getitem__(self, name: str) -> Tool:
-        tool = self._tools[name]
-        if tool is None:
-            tool = self._tools[name] = self._make(name)
+    def __missing__(self, name: str) -> Tool:
+        if name not in self.names:
+            raise KeyError(name)
+        tool = self[name] = self._make(name)
         return tool
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
-
-    def __len__(self) -> int:
-        return len(self._tools)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._tools
 
 
 class Sent:
@@ -194,17 +195,17 @@ class Tools(Mapping[str, Tool]):
             raise MissingKey(self._unknown(name)) from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
+        return iter(self._tools.names)
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return len(self._tools.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._tools
+        return name in self._tools.names
 
     def get(self, name: str, default: Any = None, /) -> Any:
         """The tool of that name, or the default."""
-        return self._tools.get(name, default)
+        return self._tools[name] if name in self._tools.names else default
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         msg = f"{self._noun} cannot be changed: give {name!r} a name of its own"
@@ -229,27 +230,27 @@ class Tools(Mapping[str, Tool]):
         return self
 
     def __dir__(self) -> list[str]:
-        return list(self._tools)
+        return list(self._tools.names)
 
     def __repr__(self) -> str:
-        return f"<{self._noun}: {listed(list(self._tools))}>"
+        return f"<{self._noun}: {listed(list(self._tools.names))}>"
 
     def __str__(self) -> str:
         """All signatures, and what is known of them; of too many, what there is."""
         if self._leaflet.describer is not None:
             return self._leaflet.told("")
-        return self._leaflet.told(*(self._home + name for name in self._tools))
+        return self._leaflet.told(*(self._home + name for name in self._tools.names))
 
     def _unknown(self, name: object) -> str:
         if self._leaflet.describer is not None and type(name) is str and may_be(name):
             try:
-                _through(_sent(self._home + name, name, (), {}, self._leaflet.depth))
+                _asked(self._home + name)
             except AttributeError as error:
                 return str(error)
         return self._missing(str(name))
 
     def _missing(self, name: str) -> str:
-        return unknown_tool(name, self._tools, self._others)
+        return unknown_tool(name, self._tools.names, self._others.names)
 
 
 class Actions(Tools):
@@ -261,7 +262,7 @@ class Actions(Tools):
     _home = ACTIONS
 
     def _missing(self, name: str) -> str:
-        return unknown_action(name, self._tools, self._others)
+        return unknown_action(name, self._tools.names, self._others.names)
 
 
 def install() -> None:
@@ -283,7 +284,7 @@ class Granted:
 
     Attributes:
         tools: what programs find as `tools`.
-        actions: what they find as `actions`, where there are any.
+        actions: what they find as `actions`; None where there are none.
     """
 
     def __init__(self, tools: str, awaited: str, actions: str, leaflet: Leaflet) -> None:
@@ -300,23 +301,23 @@ class Granted:
         one = Rack(tools, lambda name: (AwaitableTool if name in self._awaited else Tool)(name, leaflet))
         other = Rack(actions, lambda name: Action(name, leaflet))
         self.tools = _mapping(Tools, one, other, leaflet)
-        self.actions = _mapping(Actions, other, one, leaflet)
+        self.actions = _mapping(Actions, other, one, leaflet) if actions else None
 
     def signatures(self) -> dict[str, str]:
         """How each is called, by how a program writes it."""
         marks = ((name, "async " * (name in self._awaited)) for name in self.tools)
-        names = (*marks, *((ACTIONS + name, "") for name in self.actions))
+        names = (*marks, *((ACTIONS + name, "") for name in self.actions or ()))
         return {written(name): signature(name, self._leaflet, mark) for name, mark in names}
 
 
 def _mapping(kind: type[Tools], tools: Rack, others: Rack, leaflet: Leaflet) -> Tools:
     # A tool may be called what a mapping's method is called: the tool wins.
-    shadowing = {name: tools[name] for name in _MAPPING_NAMES if name in tools}
+    shadowing = {name: tools[name] for name in _MAPPING_NAMES if name in tools.names}
     made: type[Tools] = type(kind.__name__, (kind,), {"__slots__": (), **shadowing}) if shadowing else kind
     return made(tools, others, leaflet)
 
 
-_MAPPING_NAMES = frozenset(name for name in dir(Tools) if not name.startswith("__"))
+_MAPPING_NAMES = frozenset(name for name in dir(Tools) if not name.startswith("_"))
 
 
 def _encode(name: str, args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> str:
@@ -334,9 +335,9 @@ def _encode(name: str, args: tuple[object, ...], kwargs: dict[str, object], dept
         raise
 
 
-def _sent(name: str, written: str, args: tuple[object, ...], kwargs: dict[str, object], depth: int) -> Sent:
-    """A call of a name at the door, which errors write otherwise."""
-    return Sent(name, _encode(written, args, kwargs, depth), current_line(world.running))
+def _asked(name: str, *about: str) -> object:
+    """What the door answers to a call that the program has not written itself."""
+    return _through(Sent(name, codec.encode_call(about, {}, 2), current_line(world.running)))
 
 
 def _through(sent: Sent) -> object:
