@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Catalogue", "Found"]
 
-__all__ = ["Catalogue", "Found"]
-
 FULL = 9_000
 """Characters of signatures, documentation and records that every request to a model may carry: as stubs they are some 12,000,
 thirty tools with a record each, 3,000 tokens. With more there is a line for each tool, which is less than half of that, and a
