@@ -30,7 +30,8 @@ class _Arguments(BaseModel):
 class CodeactProvider(ContextProvider):
     """Gives each run of an agent the instructions and the tool `run_python`.
 
-    Programs of one session of the framework run in one session of the sandbox. The framework's approvals are not used: what a program would do to the world is a proposal, for the outbox.
+    Programs of one session of the framework run in one session of the sandbox. The framework's approvals are not used: what a
+    program would do to the world is a proposal, for the outbox.
     """
 
     def __init__(self, programs: Programs, *, source_id: str = "codeact") -> None:

@@ -22,15 +22,16 @@ class Conversations:
 
     What tells conversations apart is the framework's: the id of a thread or of a session. An interpreter is there from the
     first program of its conversation until `end`, because its results are the host's to read (`Interpreter(keep=…)` bounds
-    them); its session is over sooner where it is idle (limits `session_idle` and `session_lifetime`). It is a context manager and ends all of them at its end.
+    them); its session is over sooner where it is idle (limits `session_idle` and `session_lifetime`). It is a context manager
+    and ends all of them at its end.
     """
 
-    def __init__(self, sandbox: Sandbox, opens: Callable[[str], Interpreter] | None = None) -> None:
+    def __init__(self, sandbox: Sandbox, make: Callable[[str], Interpreter] | None = None) -> None:
         """Set up. Nothing runs before the first program.
 
         Args:
             sandbox: where programs run.
-            opens: makes the interpreter of a conversation, given its key, where more is to be said of it than its task:
+            make: makes the interpreter of a conversation, given its key, where more is to be said of it than its task:
                 `lambda key: Interpreter(sandbox, outbox=outbox, task=key, tenant=tenants[key])`. By default the key is the
                 task, and there is no outbox.
 
@@ -40,11 +41,11 @@ class Conversations:
         if not isinstance(sandbox, Sandbox):
             msg = f"sandbox={sandbox!r:.200}: expected a codeact.Sandbox"
             raise TypeError(msg)
-        if opens is not None and not callable(opens):
-            msg = f"opens={opens!r:.200}: expected a function from the key of a conversation to its Interpreter"
+        if make is not None and not callable(make):
+            msg = f"make={make!r:.200}: expected a function from the key of a conversation to its Interpreter"
             raise TypeError(msg)
         self.sandbox = sandbox
-        self._opens = opens or (lambda key: Interpreter(sandbox, task=key))
+        self._make = make or (lambda key: Interpreter(sandbox, task=key))
         self._open: dict[str, Interpreter] = {}
         self._lock = threading.Lock()
 
@@ -78,8 +79,8 @@ class Conversations:
         """The interpreter of a conversation, made where there is none yet.
 
         Raises:
-            TypeError: `opens` made no interpreter.
-            ValueError: it made one of another sandbox, which is not what the model is told of.
+            TypeError: `make` gave no interpreter.
+            ValueError: it gave one of another sandbox, which is not what the model is told of.
         """
         with self._lock:
             if key not in self._open:
@@ -104,12 +105,12 @@ class Conversations:
             self.end(key)
 
     def _made(self, key: str) -> Interpreter:
-        made = self._opens(key)
+        made = self._make(key)
         if not isinstance(made, Interpreter):
-            msg = f"opens({key!r}) gave {made!r:.200}: expected a codeact.integrations.Interpreter"
+            msg = f"make({key!r}) gave {made!r:.200}: expected a codeact.integrations.Interpreter"
             raise TypeError(msg)
         if made.sandbox is not self.sandbox:
-            msg = f"opens({key!r}) gave an interpreter of {made.sandbox!r:.200}: expected one of {self.sandbox!r:.200}"
+            msg = f"make({key!r}) gave an interpreter of {made.sandbox!r:.200}: expected one of {self.sandbox!r:.200}"
             raise ValueError(msg)
         return made
 

@@ -12,6 +12,7 @@ from codeact.actions import Action
 from codeact.extras import extra
 from codeact.integrations.interpreter import Interpreter, MakeInterpreter
 from codeact.integrations.namespace import Namespace
+from codeact.integrations.selection import selected
 from codeact.limits import Limits
 from codeact.renderings import jsonable
 from codeact.result import Error, Result
@@ -73,11 +74,14 @@ class SandboxInterpreter:
             output_fields: see above.
             make: makes the interpreter of it, of its tools and actions.
             reads: names of tools that only read, and so are called while a program runs.
+
+        Raises:
+            TypeError: `reads` is no collection of names.
         """
         self.tools = dict(tools or {})
         self.output_fields = output_fields
-        self._names = Namespace(make, reads=reads, ending=_SUBMIT)
-        self._reads = frozenset(reads)
+        self._reads = selected("reads", reads)
+        self._names = Namespace(make, reads=self._reads, ending=_SUBMIT)
         self._over = False
 
     def __enter__(self) -> Self:
@@ -151,8 +155,11 @@ def factory(
     Args:
         make: see `SandboxInterpreter`; called once for each, so that no two calls of a module share a session.
         reads: see `SandboxInterpreter`.
+
+    Raises:
+        TypeError: `reads` is no collection of names.
     """
-    names = tuple(reads) if not isinstance(reads, str) else reads
+    names = selected("reads", reads)
 
     def made() -> SandboxInterpreter:
         return SandboxInterpreter(make=make, reads=names)

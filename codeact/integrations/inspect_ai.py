@@ -11,8 +11,8 @@ from pydantic import Field
 
 from codeact.extras import extra
 from codeact.integrations.conversations import Conversations, Programs, checked_programs, interpreter_of
-from codeact.integrations.interpreter import RUN_PYTHON
 from codeact.integrations.storable import stored
+from codeact.models.programs import CODE, RUN_PYTHON
 from codeact.result import Result
 
 with extra("inspect-ai", "codeact.integrations.inspect_ai"):
@@ -84,7 +84,7 @@ def run_python(programs: Programs) -> Tool:
         execute,
         name=RUN_PYTHON,
         description=programs.description,
-        parameters={"code": "The program's source, plain Python."},
+        parameters={"code": CODE},
         parallel=True,
         max_output=0,
         viewer=_viewed,

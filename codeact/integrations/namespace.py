@@ -39,13 +39,7 @@ class Namespace:
             make: see `MakeInterpreter`.
             reads: names of tools that only read.
             ending: the ending's name.
-
-        Raises:
-            TypeError: `reads` is no collection of names.
         """
-        if isinstance(reads, str):
-            msg = f"reads={reads!r}: expected names in a list, such as [{reads!r}]"
-            raise TypeError(msg)
         self._make = make
         self._reads = frozenset(reads)
         self._ending = ending

@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 from codeact.actions import Action, action
 from codeact.extras import extra
 from codeact.integrations.conversations import Programs, checked_programs, interpreter_of
-from codeact.integrations.interpreter import RUN_PYTHON, Interpreter, MakeInterpreter, made_by_default
+from codeact.integrations.interpreter import Interpreter, MakeInterpreter, made_by_default
+from codeact.integrations.selection import selected
 from codeact.integrations.storable import stored
+from codeact.models.programs import RUN_PYTHON
 from codeact.schemas import identifiers, typed
 from codeact.tools import Tool as ReadingTool
 from codeact.tools import tool
@@ -91,9 +93,7 @@ class ProgramToolset(WrapperToolset[Deps]):
         Raises:
             TypeError: `reads` is no collection of names.
         """
-        if isinstance(self.reads, str):
-            msg = f"reads={self.reads!r}: expected names in a list, such as [{self.reads!r}]"
-            raise TypeError(msg)
+        self.reads = selected("reads", self.reads)
 
     async def for_run(self, ctx: RunContext[Deps]) -> AbstractToolset[Deps]:
         """What a run uses: this with nothing of another run."""

@@ -8,6 +8,7 @@ from typing import Any
 from codeact.extras import extra
 from codeact.integrations.interpreter import Interpreter, MakeInterpreter, made_by_default
 from codeact.integrations.namespace import Namespace, remarks
+from codeact.integrations.selection import selected
 from codeact.schemas import typed
 
 with extra("smolagents", "codeact.integrations.smolagents"):
@@ -35,7 +36,7 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
     """
 
     def __init__(
-        self, make: MakeInterpreter = made_by_default, *, reads: Iterable[str] = (), keep: bool = False
+        self, make: MakeInterpreter = made_by_default, *, reads: Iterable[str] = (), lasting: bool = False
     ) -> None:
         """Set an executor up.
 
@@ -43,11 +44,14 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
             make: makes the interpreter of a run, of the agent's tools and actions.
             reads: names of the agent's tools that only read, and so are called while a program runs. Calling any other one
                 is a proposal.
-            keep: whether what one run of the agent leaves behind is there in the next, for `run(…, reset=False)`.
+            lasting: whether what one run of the agent leaves behind is there in the next, for `run(…, reset=False)`.
+
+        Raises:
+            TypeError: `reads` is no collection of names.
         """
         self._make = make
-        self._reads = tuple(reads) if not isinstance(reads, str) else reads
-        self._keep = keep
+        self._reads = selected("reads", reads)
+        self._lasting = lasting
         self._variables: dict[str, Any] = {}
         self._functions: dict[str, tuple[Any, Callable[..., Any]]] = {}
         self._names = self._fresh()
@@ -60,7 +64,7 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
 
     def send_variables(self, variables: Mapping[str, Any]) -> None:
         """Take the variables of a run that begins; see `CodeAgent.run(…, additional_args=…)`."""
-        if not self._keep:
+        if not self._lasting:
             self._names.close()
             self._names = self._fresh()
         self._variables = dict(variables)
@@ -77,9 +81,7 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
             if not isinstance(each, Tool):
                 msg = f"{name}: a managed agent acts on the host by itself, and is not called from a sandbox; leave it out"
                 raise ValueError(msg)  # noqa: TRY004 - what is wrong is that it is there
-        if unknown := sorted({*self._reads} - {*tools, _FINAL}):
-            msg = f"reads: the agent has no tool {', '.join(map(repr, unknown))}; it has {', '.join(tools)}"
-            raise ValueError(msg)
+        selected("reads", self._reads, among={*tools, _FINAL})
         self._last_word = tools.get(_FINAL) or FinalAnswerTool()
         if type(self._last_word) is not FinalAnswerTool and _FINAL not in self._reads:
             msg = f"{_FINAL} is a tool of your own, which runs on the host; name it in reads, or leave it out"

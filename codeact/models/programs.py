@@ -11,9 +11,12 @@ RUN_PYTHON = "run_python"
 """The name of the tool that takes programs, for models and frameworks alike."""
 
 DESCRIPTION = "Run a Python program in the sandbox. Gives its value, what it printed, or its error."
+CODE = "The program's source, plain Python."
+"""What its one argument is, in words."""
+
 SCHEMA = {
     "type": "object",
-    "properties": {"code": {"type": "string", "description": "The program's source, plain Python."}},
+    "properties": {"code": {"type": "string", "description": CODE}},
     "required": ["code"],
     "additionalProperties": False,
 }

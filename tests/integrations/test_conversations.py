@@ -44,11 +44,11 @@ def test_the_key_is_the_task_unless_the_host_says_more(make) -> None:
     sandbox = make()
     opened: list[str] = []
 
-    def opens(key: str) -> Interpreter:
+    def made(key: str) -> Interpreter:
         opened.append(key)
         return Interpreter(sandbox, task=f"ticket {key}", files={"in.txt": b"hello"})
 
-    with Conversations(sandbox, opens) as conversations:
+    with Conversations(sandbox, made) as conversations:
         assert conversations.of("7").run("open('in.txt').read()").value == "hello"
         conversations.of("7")
     assert opened == ["7"]
@@ -72,7 +72,7 @@ def test_what_has_no_key_is_told_from_others_by_nothing(make, key) -> None:
 def test_the_host_is_told_what_it_did_wrong(make) -> None:
     with pytest.raises(TypeError, match="sandbox='wasm'"):
         Conversations("wasm")
-    with pytest.raises(TypeError, match="opens=7"):
+    with pytest.raises(TypeError, match="make=7"):
         Conversations(make(), 7)
     with pytest.raises(TypeError, match="expected a codeact.integrations.Interpreter"):
         Conversations(make(), lambda key: key).of("a")

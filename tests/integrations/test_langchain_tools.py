@@ -276,7 +276,7 @@ def test_the_host_is_told_what_it_did_wrong() -> None:
         from_langchain([print])
     with pytest.raises(TypeError, match="reads='refund'"):
         from_langchain([refund], reads="refund")
-    with pytest.raises(ValueError, match="there is no tool 'pay'; there are refund"):
+    with pytest.raises(ValueError, match="there is no tool 'pay'; there are: refund"):
         from_langchain([refund], reads=["pay"])
     with pytest.raises(ValueError, match="would both be named"):
         from_langchain([refund, refund])

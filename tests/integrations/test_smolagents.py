@@ -137,7 +137,7 @@ class Report(smolagents.Tool):
 
 def test_inputs_keep_their_order_and_outputs_are_records(executor, engine) -> None:
     code = "final_answer([report(None, 'a')['lines'], report(1, of=[2]).lines])"
-    kept = executor(reads=["report"], keep=True)
+    kept = executor(reads=["report"], lasting=True)
     clerk = agent(kept, f"kept = 1\n{code}", "final_answer(kept)", tools=(Report(),))
     assert clerk.run("go") == [[None, "a"], [1, [2]]]
     sandbox = kept.interpreter.sandbox
@@ -194,7 +194,7 @@ def test_each_run_has_a_session_of_its_own_unless_the_host_keeps_it(executor) ->
     )
     apart = agent(executor(), *programs)
     assert (apart.run("one"), apart.run("two")) == (1, None)
-    kept = agent(executor(keep=True), *programs)
+    kept = agent(executor(lasting=True), *programs)
     assert (kept.run("one"), kept.run("two", reset=False)) == (1, 7)
 
 
@@ -270,7 +270,7 @@ def test_a_variable_that_cannot_go_in_is_named(executor, given, message) -> None
 
 
 def test_reads_names_what_is_there(executor) -> None:
-    with pytest.raises(ValueError, match=r"no tool 'serch'; it has search, send"):
+    with pytest.raises(ValueError, match=r"no tool 'serch'; there are: final_answer, search, send"):
         agent(executor(reads=["serch"])).run("go")
 
 

@@ -8,7 +8,7 @@ from codeact.extras import extra
 from codeact.integrations.conversations import Programs, checked_programs, interpreter_of
 from codeact.integrations.interpreter import Interpreter
 from codeact.integrations.storable import stored
-from codeact.models.programs import RUN_PYTHON
+from codeact.models.programs import CODE, RUN_PYTHON
 from codeact.result import Result
 
 with extra("langchain", "codeact.integrations.langchain"):
@@ -25,7 +25,7 @@ class _Program(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    code: str = Field(description="The program's source, plain Python.")
+    code: str = Field(description=CODE)
 
 
 def run_python(programs: Programs) -> BaseTool:

@@ -12,6 +12,7 @@ from pydantic.errors import PydanticUserError
 
 from codeact.actions import Action, action
 from codeact.extras import extra
+from codeact.integrations.selection import selected
 from codeact.schemas import Arguments, Schema, identifiers, typed
 from codeact.tools import Tool, tool
 
@@ -60,14 +61,8 @@ def from_langchain(tools: Iterable[BaseTool], *, reads: Iterable[str] = ()) -> L
         if not isinstance(each, BaseTool):
             msg = f"tools: {each!r:.200}: expected tools of LangChain; give typed functions to the Sandbox itself"
             raise TypeError(msg)
-    if isinstance(reads, str):
-        msg = f"reads={reads!r}: expected a list of names; put a single one in a list"
-        raise TypeError(msg)
-    reading = frozenset(reads)
-    if unknown := sorted(reading - {each.name for each in given}):
-        msg = f"reads: there is no tool {', '.join(map(repr, unknown))}; there are {', '.join(each.name for each in given) or 'none'}"
-        raise ValueError(msg)
     names = identifiers(each.name for each in given)
+    reading = selected("reads", reads, among=names)
     found = LangChainTools([], [])
     for each in given:
         function = _function(each, names[each.name])
