@@ -55,9 +55,15 @@ def test_programs_that_come_at_the_same_time_run_one_after_the_other(make) -> No
 
 def test_a_program_that_is_cancelled_lets_the_next_one_run(make) -> None:
     async def cancelled() -> object:
-        with Interpreter(make([], timeout=30.0)) as interpreter:
-            running = asyncio.create_task(interpreter.run_async("while True: pass"))
-            await asyncio.sleep(0.1)
+        running_now = asyncio.Event()
+
+        async def begin() -> None:
+            """It runs."""
+            running_now.set()
+
+        with Interpreter(make([begin], timeout=30.0)) as interpreter:
+            running = asyncio.create_task(interpreter.run_async("await tools.begin()\nwhile True: pass"))
+            await running_now.wait()
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             return (await interpreter.run_async("1 + 1")).value
