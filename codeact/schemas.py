@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import math
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, cast
@@ -18,7 +19,7 @@ from annotated_types import Ge, Gt, Le, Len, Lt
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from codeact.renderings import visible
+from codeact.renderings import printable, visible
 
 __all__ = ["Arguments", "Schema", "identifiers", "typed"]
 
@@ -156,7 +157,7 @@ def _parameter(reader: _Reader, name: str, schema: Any, *, needed: bool) -> insp
         default = schema.get("default") if isinstance(schema, Mapping) else None
         default = default if _is_constant(default) else None
         if default is None:
-            annotation = annotation | None if annotation is not Any else Any
+            annotation = _joined([annotation, None])
     annotation = Annotated[annotation, Field(description=note)] if note else annotation
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
@@ -274,7 +275,9 @@ def _literal(values: list[Any]) -> Any:
 
 
 def _is_choice(value: Any) -> bool:
-    return value is None or type(value) in {int, bool} or (type(value) is str and len(value) <= TOLD)
+    if type(value) is str:
+        return len(value) <= TOLD and _is_text(value)
+    return value is None or type(value) is bool or (type(value) is int and abs(value) <= _FARTHEST)
 
 
 def _sized(kind: Any, schema: Schema, least: str, most: str) -> Any:
@@ -283,10 +286,14 @@ def _sized(kind: Any, schema: Schema, least: str, most: str) -> Any:
 
 
 def _bounded(kind: Any, schema: Schema) -> Any:
+    whole = kind is int
     for key, bound in (("minimum", Ge), ("maximum", Le), ("exclusiveMinimum", Gt), ("exclusiveMaximum", Lt)):
         value: Any = schema.get(key)
-        if type(value) in {int, float} and value == value:  # noqa: PLR0124 - no NaN
-            kind = Annotated[kind, bound(value)]
+        if not _is_number(value) or abs(value) > _FARTHEST:
+            continue
+        if whole and value != int(value):  # an integer is above 0.5 where it is at least 1
+            bound, value = (Ge, math.ceil(value)) if bound in {Ge, Gt} else (Le, math.floor(value))  # noqa: PLW2901
+        kind = Annotated[kind, bound(value)]
     return kind
 
 
@@ -295,11 +302,18 @@ def _whole(value: Any) -> int | None:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+    """Whether it is a text without lone surrogates, of which pydantic makes nothing."""
+    return isinstance(value, str) and printable(value) == value
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in {int, float} and value == value  # noqa: PLR0124 - no NaN
 
 
 def _is_constant(value: Any) -> bool:
-    return type(value) in {str, int, float, bool}
+    if type(value) is int:
+        return abs(value) <= _FARTHEST
+    return type(value) in {str, float, bool}
 
 
 def _says_null(schema: Any) -> bool:
@@ -344,6 +358,9 @@ def _singular(name: str) -> str:
 def _last(pointer: Any) -> str:
     return pointer.rpartition("/")[2] if isinstance(pointer, str) else ""
 
+
+_FARTHEST = 10**300
+"""The largest number that is a bound, a choice or a default: floats hold it, and Python writes it out."""
 
 _LONGEST = 60
 """Characters that the name of a kind of record may be made of."""

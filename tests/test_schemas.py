@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 from typing import Any
 
 import pytest
@@ -90,6 +91,9 @@ def test_what_must_be_given_comes_first() -> None:
 
 MISFITS = [
     ({"type": "integer", "maximum": 9}, "10", "less than or equal to 9"),
+    ({"type": "integer", "minimum": 0.5}, "0", "greater than or equal to 1"),
+    ({"type": "integer", "exclusiveMaximum": 2.5}, "3", "less than or equal to 2"),
+    ({"type": "integer", "exclusiveMaximum": 2.0}, "2", "less than 2"),
     ({"type": "string", "minLength": 2}, "'a'", "at least 2 characters"),
     ({"enum": ["a", "b"]}, "'c'", "'a' or 'b'"),
     (CHARGE, "{'id': 'x'}", "x['amount'] is missing"),
@@ -102,6 +106,22 @@ def test_what_does_not_fit_never_reaches_the_call(make, schema: Any, given: str,
     run = make([of({"x": schema}, required=("x",))]).run(f"tools.look({given})")
     assert told in run.error.message
     assert [call.state for call in run.calls] == ["refused"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "number", "minimum": -(10**400), "maximum": 10**400},
+        {"type": "integer", "minimum": -math.inf, "maximum": math.nan},
+        {"enum": ["\ud800", 1]},
+        {"enum": [10**5000, 1]},
+        {"type": "number", "default": 10**5000},
+        {"type": ["object", "number"], "properties": {"\ud800": {"type": "string"}}},
+    ],
+    ids=lambda schema: next(reversed(schema)),
+)
+def test_what_no_annotation_can_hold_is_left_to_who_made_the_schema(make, schema: Any) -> None:
+    assert make([of({"x": schema, "\ud801": {}, "null": {"type": "null"}})]).run("tools.look(1)").value == {"x": 1}
 
 
 def test_more_than_an_open_schema_names_is_handed_on(make) -> None:
@@ -205,9 +225,10 @@ WORDS = st.sampled_from(
         "integer",
     ]
 )
+TEXTS = st.text(st.characters(), max_size=4)  # lone surrogates too, which JSON can say
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | WORDS | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS | st.text(max_size=4), inner, max_size=5),
+    st.none() | st.booleans() | st.integers(-3, 3) | st.just(10**400) | st.floats() | WORDS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS | TEXTS, inner, max_size=5),
     max_leaves=25,
 )
 
