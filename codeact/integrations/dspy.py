@@ -14,7 +14,7 @@ from codeact.integrations.interpreter import Interpreter, MakeInterpreter
 from codeact.integrations.namespace import Namespace
 from codeact.integrations.selection import selected
 from codeact.limits import Limits
-from codeact.renderings import jsonable
+from codeact.renderings import jsonable, printable, written
 from codeact.result import Error, Result
 from codeact.sandbox import Sandbox
 from codeact.tools import Tool
@@ -210,12 +210,12 @@ def _told(result: Result) -> Any:
         return result.observation()
     if result.value is None:
         return printed or None
-    return result.value if _is_json(result.value) else repr(result.value)
+    return result.value if _is_json(result.value) else printable(written(result.value))
 
 
 def _is_json(value: object) -> bool:
     try:
-        json.dumps(value, allow_nan=False)
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError):
         return False
     return True

@@ -9,6 +9,7 @@ from codeact.extras import extra
 from codeact.integrations.interpreter import Interpreter, MakeInterpreter, made_by_default
 from codeact.integrations.namespace import Namespace, remarks
 from codeact.integrations.selection import selected
+from codeact.renderings import printable, written
 from codeact.schemas import typed
 
 with extra("smolagents", "codeact.integrations.smolagents"):
@@ -107,7 +108,7 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
         told = remarks(result)
         final = last_word is not None
         output = result.value if last_word is None else self._last_word(**last_word)
-        return CodeOutput(output=output, logs=told and f"{told}\n", is_final_answer=final)
+        return CodeOutput(output=_sayable(output), logs=told and f"{told}\n", is_final_answer=final)
 
     def cleanup(self) -> None:
         """End the session; called by the agent at its end."""
@@ -115,6 +116,15 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
 
     def _fresh(self) -> Namespace:
         return Namespace(self._make, reads=self._reads, ending=_FINAL)
+
+
+def _sayable(value: object) -> object:
+    """The value; or as text, where the agent could not write it out: numbers of thousands of digits, lone surrogates."""
+    try:
+        str(value).encode()
+    except ValueError:
+        return printable(value if isinstance(value, str) else written(value))
+    return value
 
 
 def _function(name: str, tool: Any) -> Callable[..., Any]:

@@ -72,9 +72,8 @@ def executor(engine: str) -> Callable[..., SandboxExecutor]:
 
 
 def agent(executor: SandboxExecutor, *programs: str, tools: tuple[Any, ...] = (search, send), **options: Any) -> Any:
-    return smolagents.CodeAgent(
-        list(tools), Scripted(*programs), executor=executor, instructions=INSTRUCTIONS, verbosity_level=0, **options
-    )
+    options = {"instructions": INSTRUCTIONS, "verbosity_level": 0, **options}
+    return smolagents.CodeAgent(list(tools), Scripted(*programs), executor=executor, **options)
 
 
 def told(agent: Any) -> list[str]:
@@ -96,6 +95,15 @@ def test_an_agent_finds_its_tools_by_name_and_ends_with_its_answer(executor) -> 
     assert "not reached" not in told(clerk)[1]
     results = clerk.python_executor.interpreter.results
     assert [[call.name for call in result.calls] for result in results] == [["search"], ["final_answer"]]
+
+
+@pytest.mark.parametrize("value", ["10**5000", "[10**5000]", "'\\ud800'", "['\\ud800']"])
+@pytest.mark.parametrize("given", ["{}", "final_answer({})"])
+def test_no_value_ends_the_agent(executor, value: str, given: str) -> None:
+    clerk = agent(executor(), given.format(value), "final_answer('went on')", verbosity_level=1)  # which writes it out
+    answer = str(clerk.run("count"))
+    assert answer.encode()
+    assert (answer == "went on") == (given == "{}")
 
 
 @pytest.mark.parametrize(
