@@ -239,7 +239,7 @@ def _public(name: str) -> str:
 
 
 def _undone(name: str) -> list[str]:
-    return ["try:", f"    del {name}", "except NameError:", "    pass"]
+    return [f"{name} = None", f"del {name}"]  # which asks for no other name: programs may have bound that
 
 
 async def _awaited(value: Awaitable[R]) -> R:

@@ -69,10 +69,18 @@ def test_it_may_be_started_or_not_and_more_than_once(interpreter) -> None:
         ("values = [3, 8]\ndef total(): return sum(values)", None),
         ("{1} | {2}", "{1, 2}"),
         ("from decimal import Decimal\nDecimal('1.5')", "Decimal('1.5')"),
+        ("[16**5000]", repr([hex(16**5000)])),
+        ("'\\ud800'", "'\\ud800'"),
     ],
 )
 def test_a_program_gives_its_value_or_what_it_printed(interpreter, code, given) -> None:
     assert interpreter.execute(code) == given
+
+
+def test_names_that_programs_have_bound_do_not_keep_variables_away(interpreter) -> None:
+    interpreter.tools["tool"] = lambda: 7
+    interpreter.execute("tools = tool = NameError = 1")
+    assert interpreter.execute("tool() + given", {"given": 1}) == 8
 
 
 def test_what_is_more_than_one_thing_is_told_whole(interpreter) -> None:

@@ -104,6 +104,16 @@ def grants(make):
     return grants
 
 
+@tool
+def kinds(type: str) -> str:  # noqa: A002 - the name that LangChain looks for
+    """What there is of a type."""
+    return f"no {type}"
+
+
+def test_an_argument_that_looks_like_a_call_of_langchain_is_an_argument(grants) -> None:
+    assert grants(kinds).run("tools.kinds(type='tool_call')").value == "no tool_call"
+
+
 def test_arguments_are_those_of_the_schema(grants) -> None:
     sandbox = grants(get_charges)
     asked.clear()

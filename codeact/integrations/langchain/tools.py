@@ -17,7 +17,7 @@ from codeact.schemas import Arguments, Schema, identifiers, typed
 from codeact.tools import Tool, tool
 
 with extra("langchain", "codeact.integrations.langchain"):
-    from langchain_core.messages import ToolMessage
+    from langchain_core.messages import ToolCall, ToolMessage
     from langchain_core.messages.tool import ToolOutputMixin
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -85,10 +85,10 @@ def _function(one: BaseTool, name: str) -> Callable[..., Any]:
     raising = one.model_copy(update={"handle_tool_error": False, "handle_validation_error": False})
 
     def call(arguments: Arguments) -> object:
-        return _content(one.name, raising.invoke(arguments))
+        return _content(one.name, raising.invoke(_asked(one.name, arguments)))
 
     async def call_async(arguments: Arguments) -> object:
-        return _content(one.name, await raising.ainvoke(arguments))
+        return _content(one.name, await raising.ainvoke(_asked(one.name, arguments)))
 
     try:
         return typed(name, call_async if _is_async(one) else call, parameters=schema, doc=one.description)
@@ -143,6 +143,11 @@ def _unanswered(one: BaseTool, schema: Schema) -> Iterable[str]:
             and hints.get(name) is not RunnableConfig
         ):
             yield name
+
+
+def _asked(name: str, arguments: Arguments) -> ToolCall:
+    """The call. LangChain takes bare arguments for one of its own kind where their `type` is "tool_call"."""
+    return ToolCall(name=name, args=arguments, id=None, type="tool_call")
 
 
 def _content(name: str, answer: object) -> object:
