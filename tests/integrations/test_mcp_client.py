@@ -376,6 +376,23 @@ def test_structured_content_is_the_value_and_the_wrapping_of_an_sdk_is_not(make,
     assert outcome(make, shop(), program, mode).value == ("ada-9", 9, 2, "ada-1")
 
 
+def test_no_pattern_of_a_server_is_tried_on_what_it_answers_to_a_program(make) -> None:
+    """One that backtracks would hold the loop, and all threads, for as long as the server likes."""
+    schema = {"type": "object", "properties": {"s": {"type": "string", "pattern": "^(a|a)*$"}}}
+    answer = CallToolResult(content=[], structured_content={"s": "aaaaaaaaaa!"})
+    server = raw(offered("get", output_schema=schema), answer=lambda *_: answer)
+
+    async def ran() -> Any:
+        async with Client(server) as client:
+            found = await tools_from_mcp(client, trusted=True)
+            result = await make(found.tools).run_async("(await tools.get()).s")
+            with pytest.raises(RuntimeError, match="does not match"):  # as the host's own calls are
+                await client.call_tool("get", {})
+            return result
+
+    assert asyncio.run(ran()).value == "aaaaaaaaaa!"
+
+
 def test_an_object_with_a_result_that_is_not_the_only_one_stays_whole(make) -> None:
     schema = {"type": "object", "properties": {"result": {"type": "integer"}, "unit": {"type": "string"}}}
     answer = CallToolResult(content=[], structured_content={"result": 1})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -265,11 +266,42 @@ class _Server:
 
     async def _request(self, name: str, arguments: dict[str, Any]) -> mcp_types.CallToolResult:
         try:
-            _session(self.client)
+            session = _session(self.client)
         except RuntimeError:
             msg = "the MCP client is closed"
             raise Unsent(msg) from None
-        return await self.client.call_tool(name, arguments)
+        _leave_unchecked(session)
+        token = _called.set(True)
+        try:
+            return await self.client.call_tool(name, arguments)
+        finally:
+            _called.reset(token)
+
+
+_called: ContextVar[bool] = ContextVar("called", default=False)
+"""Whether what is going on is a call of a program's."""
+
+
+def _leave_unchecked(session: ClientSession) -> None:
+    """Let calls of programs be answered without the SDK's look at the server's output schema.
+
+    A pattern that backtracks, or references that double at each level, take it for ever, with the loop of the host held. What
+    comes in is bounded and copied anyway, whatever its server has said of it.
+    """
+    checked = session.validate_tool_result
+    if not isinstance(checked, _Checked):
+        session.validate_tool_result = _Checked(checked)  # type: ignore[method-assign]  # the SDK has no setting for it
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """Looks at answers as before, but for those to programs."""
+
+    before: Callable[[str, mcp_types.CallToolResult], Awaitable[None]]
+
+    async def __call__(self, name: str, result: mcp_types.CallToolResult) -> None:
+        if not _called.get():
+            await self.before(name, result)
 
 
 def _jsonable(arguments: dict[str, Any]) -> dict[str, Any]:
