@@ -209,8 +209,14 @@ def test_more_tools_than_can_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_list_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codeact.integrations.mcp.client.PAGES", 3)
+    endless = raw(*(offered(f"t{n}") for n in range(8)), pages=8)
     with pytest.raises(ValueError, match="does not end within 3 pages"):
-        names(raw(*(offered(f"t{n}") for n in range(8)), pages=8))
+        names(endless)
+    monkeypatch.setattr("codeact.integrations.mcp.client.PAGES", 8)
+    assert len(names(endless)[1]) == 8
+    monkeypatch.setattr("codeact.integrations.mcp.client.OFFERED", 3)
+    with pytest.raises(ValueError, match="does not end within 8 pages and 3 tools"):
+        names(endless)
 
 
 # --- programs --------------------------------------------------------------------------------------------------------

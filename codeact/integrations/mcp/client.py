@@ -26,6 +26,9 @@ PAGES = 1_000
 TOOLS = 5_000
 """Tools of a server that can be taken."""
 
+OFFERED = 50_000
+"""Tools that a server's list may have, whichever of them are taken."""
+
 NAME = 200
 """Characters that a tool's name may have."""
 
@@ -131,10 +134,12 @@ async def _offered(session: ClientSession) -> dict[str, mcp_types.Tool]:
                 msg = f"the server offers two tools named {one.name!r:.200}"
                 raise ValueError(msg)
             offered[one.name] = one
+        if len(offered) > OFFERED:
+            break
         cursor = page.next_cursor
         if cursor is None:
             return offered
-    msg = f"the server's list of tools does not end within {PAGES:,} pages"
+    msg = f"the server's list of tools does not end within {PAGES:,} pages and {OFFERED:,} tools"
     raise ValueError(msg)
 
 
