@@ -19,7 +19,7 @@ from codeact.grant import Grant, Place
 from codeact.lifecycle import Life, Reason, worlds
 from codeact.notes import listed
 from codeact.result import Error, Result, Usage
-from codeact.tape import Recorder, Tape
+from codeact.tape import Recorder, Tape, kept
 from codeact.world import PastRun, World
 
 _OVER: dict[Reason, str] = {
@@ -69,6 +69,7 @@ class Session:
         self._life = Life(Trail(grant.audit, session=self.id, tenant=tenant), grant.limits)
         self._world = World(grant, self._life)
         self._history = list(history)
+        self._answered = sum(past.tape.size for past in self._history)
         worlds.watch(self._life)
         try:
             events.session_open(self._life.trail, grant.engine.name)
@@ -216,7 +217,8 @@ class Session:
         there = self._world.settle(asked, ended)
         if there and ended.instance is not None:
             run = "" if self._grant.recording is None else result.run
-            self._history.append(PastRun(asked.source, result.ok, tape, asked.files, run))
+            self._history.append(PastRun(asked.source, result.ok, kept(tape, self._answered), asked.files, run))
+            self._answered += tape.size
             self._world.past = Past((run,), whole=False)
         if result.ok:
             return ended.keep(result)

@@ -115,6 +115,16 @@ class Tape:
         return entries < LONGEST and self.size < LARGEST
 
 
+def kept(tape: Tape, beside: int) -> Tape:
+    """The tape for a history; in its place one that is not whole, where that has as much as one tape may have.
+
+    Args:
+        tape: of the latest run.
+        beside: characters of what was answered on those before it.
+    """
+    return tape if beside + tape.size < LARGEST else Tape(size=LARGEST)
+
+
 class Recorder:
     """Leaves the doors of a run as they are, and puts on a tape what comes through them."""
 

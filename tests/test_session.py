@@ -194,6 +194,25 @@ def test_a_history_makes_the_same_session_elsewhere(make: MakeSandbox) -> None:
     assert second.run("sum(rows)").value == 6
 
 
+def test_a_history_keeps_no_more_answers_than_one_run_may_have(
+    make: MakeSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codeact.tape.LARGEST", 1_000)
+
+    def long() -> str:
+        return "x" * 300
+
+    sandbox = make([long])
+    session = sandbox.session()
+    for _ in range(20):
+        assert session.run("len(tools.long())").value == 300
+    assert sum(len(past.tape.calls) for past in session.history) == 3
+    with pytest.raises(RuntimeError, match="program 4 of its history read the clocks, or was answered, more than is"):
+        session.restore()
+    with pytest.raises(RuntimeError, match="program 4 of its history"):
+        sandbox.session(history=session.history).restore()
+
+
 def test_a_history_that_does_not_fit_is_refused(make: MakeSandbox) -> None:
     @tool
     def ask() -> int:
