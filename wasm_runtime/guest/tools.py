@@ -138,13 +138,12 @@ class Rack(dict[str, Tool]):
 
     def __init__(self, names: str, make: Callable[[str], Tool]) -> None:
         """Take the names, with spaces between them, and what makes a tool of one."""
-        self.names = dict.fromkeys(names.split())
+        self.names = {name: name for name in names.split()}
         self._make = make
 
     def __missing__(self, name: str) -> Tool:
-        if name not in self.names:
-            raise KeyError(name)
-        tool = self[name] = self._make(name)
+        own = self.names[name]  # a program's key may only compare equal to it
+        tool = self[own] = self._make(own)
         return tool
 
 
