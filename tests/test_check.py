@@ -271,9 +271,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_a_hostile_text_costs_no_more_than_its_time(check: Callable[..., Sandbox], case: str) -> None:
+def test_a_hostile_text_costs_no_more_than_its_time(case: str) -> None:
+    sandbox = Sandbox(
+        engine="restricted", check=True
+    )  # which engine it is makes no difference to who reads a text first
     begun = time.monotonic()
-    result = check().run(HOSTILE[case])
+    result = sandbox.run(HOSTILE[case])
     assert result.usage.wall < 35
     assert time.monotonic() - begun < 60
     assert len(result.observation()) < 10_000
