@@ -189,6 +189,37 @@ def test_a_program_that_is_cancelled_is_stopped(make, two) -> None:
     assert "value: 2" in asyncio.run(asyncio.wait_for(played(), 30))
 
 
+def test_a_session_whose_name_nobody_was_told_is_over(engine: str) -> None:
+    kept = Kept()
+
+    async def played() -> None:
+        async with http(server(Sandbox(engine=engine, audit=Audit([kept]))), "auto") as (client, _):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(run(client, "while True: pass"), 0.3)
+            while "session_close" not in kept.names:  # noqa: ASYNC110 - the server tells nobody
+                await asyncio.sleep(0.005)
+
+    asyncio.run(asyncio.wait_for(played(), 30))
+
+
+def test_no_session_is_named_that_was_ended_meanwhile(engine: str) -> None:
+    kept = Kept()
+    sandbox = Sandbox(engine=engine, limits=Limits(timeout=2.0), audit=Audit([kept]))
+
+    async def played() -> CallToolResult:
+        async with http(server(sandbox, sessions=1), "auto") as (one, other):
+            first = await run(one, "1")
+            running = asyncio.create_task(run(one, "while True: pass", **told(first)))
+            while kept.names.count("sandbox_spawn") < 2:  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.005)
+            await run(other, "2")
+            return await running
+
+    answer = asyncio.run(asyncio.wait_for(played(), 30))
+    assert answer.is_error
+    assert told(answer) == {}
+
+
 def test_proposals_are_submitted_and_performed_by_the_host_once(make, two) -> None:
     async def played() -> CallToolResult:
         async with two(server(make(actions=[pay]), outbox=outbox, task="T-1")) as (client, _):

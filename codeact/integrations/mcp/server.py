@@ -154,10 +154,13 @@ class _Served:
             return failed(str(error))
         try:
             result = await interpreter.run_async(arguments["code"])
-        except Exception:
+        except BaseException as error:
+            if session is not None and SESSION not in arguments:
+                held.end(interpreter)  # nobody is told its name any more
+            if not isinstance(error, Exception):
+                raise
             log.exception("%s failed", RUN_PYTHON)
             return failed(f"{RUN_PYTHON} failed on the host, which the program cannot mend; the host's log says why")
         if result.error is not None and result.error.type == "SessionExpired":
             held.end(interpreter)
-            session = None
-        return answer(result, session)
+        return answer(result, session if interpreter in held else None)

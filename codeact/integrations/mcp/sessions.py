@@ -41,6 +41,10 @@ class Sessions:
         self._most = most
         self._held: OrderedDict[Hashable, Interpreter] = OrderedDict()
 
+    def __contains__(self, interpreter: object) -> bool:
+        """Whether an interpreter is that of a session which goes on."""
+        return any(held is interpreter for held in self._held.values())
+
     def of(self, context: Context, name: str | None) -> tuple[Interpreter, str | None]:
         """The interpreter for a request, and the name of its session where the client has to give it.
 
