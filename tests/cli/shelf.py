@@ -62,10 +62,17 @@ Command = Callable[..., "subprocess.CompletedProcess[str]"]
 def on_terminal(folder: Path, arguments: list[str], env: Mapping[str, str]) -> tuple[int, str]:
     """The exit code of a Python on a terminal of its own, and all that the terminal was sent."""
     seen = bytearray()
-    child, terminal = pty.fork()
-    if child == 0:
-        os.chdir(folder)
-        os.execve(sys.executable, [sys.executable, *arguments], {**os.environ, **env})
+    terminal, end = pty.openpty()
+    python = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, **env},
+        stdin=end,
+        stdout=end,
+        stderr=end,
+        start_new_session=True,
+    )
+    os.close(end)
     while True:
         try:
             part = os.read(terminal, 4096)
@@ -75,4 +82,4 @@ def on_terminal(folder: Path, arguments: list[str], env: Mapping[str, str]) -> t
             break
         seen += part
     os.close(terminal)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), seen.decode()
+    return python.wait(), seen.decode()
