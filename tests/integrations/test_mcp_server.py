@@ -207,12 +207,13 @@ def test_no_session_is_named_that_was_ended_meanwhile(engine: str) -> None:
     sandbox = Sandbox(engine=engine, limits=Limits(timeout=2.0), audit=Audit([kept]))
 
     async def played() -> CallToolResult:
-        async with http(server(sandbox, sessions=1), "auto") as (one, other):
+        async with http(server(sandbox, sessions=2), "auto") as (one, other):
             first = await run(one, "1")
             running = asyncio.create_task(run(one, "while True: pass", **told(first)))
             while kept.names.count("sandbox_spawn") < 2:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.005)
             await run(other, "2")
+            await run(other, "3")
             return await running
 
     answer = asyncio.run(asyncio.wait_for(played(), 30))
@@ -393,6 +394,18 @@ def test_there_are_no_more_sessions_than_the_host_says() -> None:
             assert not (await run(client, "1", **sessions[1])).is_error
 
     asyncio.run(played())
+
+
+def test_no_more_programs_run_at_the_same_time_than_there_may_be_sessions(engine: str) -> None:
+    kept = Kept()
+
+    async def played() -> None:
+        async with http(server(Sandbox(engine=engine, audit=Audit([kept])), sessions=1), "auto") as clients:
+            await asyncio.gather(*[run(client, "sum(range(300_000))") for client in clients for _ in range(3)])
+
+    asyncio.run(played())
+    ran = [name for name in kept.names if name in {"sandbox_spawn", "sandbox_exit"}]
+    assert ran == ["sandbox_spawn", "sandbox_exit"] * 6
 
 
 @pytest.mark.parametrize("sessions", [0, -1, True, 1.5])

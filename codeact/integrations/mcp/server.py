@@ -73,7 +73,8 @@ def server(  # noqa: PLR0913 - named settings, each with a default
         task: what all programs are for, for the outbox and the journal; a task for each session by default.
         tenant: whose the programs are; see `Sandbox.session`.
         name: what the server calls itself.
-        sessions: how many there may be at the same time; one more ends the one that was used least recently.
+        sessions: how many there may be at the same time; one more ends the one that was used least recently. As many
+            programs run at the same time, and more of them wait.
 
     Returns:
         The SDK's own server, to be run with its transports: `streamable_http_app(…)` is an ASGI application, `run(…)` serves a
@@ -148,6 +149,10 @@ class _Served:
 
     async def _run(self, context: Context, arguments: dict[str, Any]) -> CallToolResult:
         held = context.lifespan_context
+        async with held.room:
+            return await self._run_in(held, context, arguments)
+
+    async def _run_in(self, held: Sessions, context: Context, arguments: dict[str, Any]) -> CallToolResult:
         try:
             interpreter, session = held.of(context, arguments.get(SESSION))
         except NoSession as error:

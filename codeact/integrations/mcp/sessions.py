@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -28,6 +29,10 @@ class Sessions:
     Over a pipe the connection is the session, and so it is over HTTP where the protocol has sessions: until 2026-07-28. Since
     then a request over HTTP stands alone. There a session is begun by a program that names none, and has a name that nobody
     can guess, which the answer tells and the next program gives.
+
+    Attributes:
+        room: to be held while a program runs. There is as much of it as there may be sessions: a session that was ended goes
+            on with its program, and a program has memory and a thread of its own.
     """
 
     def __init__(self, make: Callable[[], Interpreter], most: int) -> None:
@@ -37,6 +42,7 @@ class Sessions:
             make: makes an interpreter.
             most: how many there may be; one more ends the one that was used least recently.
         """
+        self.room = asyncio.Semaphore(most)
         self._make = make
         self._most = most
         self._held: OrderedDict[Hashable, Interpreter] = OrderedDict()
