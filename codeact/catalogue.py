@@ -257,7 +257,7 @@ class Catalogue:
         if name.startswith(ACTIONS):
             return self._actions.get(name.removeprefix(ACTIONS))
         bare = name.removeprefix("tools.")
-        return self._tools.get(bare) or self._actions.get(bare)
+        return self._tools.get(bare) or self._actions.get(bare) or self.tools.get(bare)
 
     @cached_property
     def _members(self) -> tuple[Member, ...]:
@@ -265,7 +265,7 @@ class Catalogue:
 
     @cached_property
     def _declarations(self) -> Declarations:
-        return Declarations([*self._tools.values(), *self._actions.inside.values()], Notation())
+        return Declarations([*self._tools.values(), *self._actions.inside.values(), *self.tools.values()], Notation())
 
     def _ranked(self, query: str, limit: int) -> list[Found]:
         wanted = list(dict.fromkeys(words(query)))

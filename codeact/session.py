@@ -223,8 +223,8 @@ class Session:
         if result.ok:
             return ended.keep(result)
         if self._life.over is not None or self._life.expired() is not None:
-            return ended.keep(_noted(result, _over(had)))
-        return ended.keep(_noted(result, _kept(self.names) if there else _lost(had)))
+            return ended.keep(noted(result, _over(had)))
+        return ended.keep(noted(result, _kept(self.names) if there else _lost(had)))
 
     def _again(self, past: PastRun, ended: Ended) -> None:
         number = self._world.number
@@ -244,7 +244,7 @@ class Session:
             yield past
 
 
-def _noted(result: Result, note: str) -> Result:
+def noted(result: Result, note: str) -> Result:
     """The result with one more note."""
     return replace(result, note="; ".join(filter(None, (result.note, note))))
 

@@ -144,6 +144,12 @@ async def _fetch(key: str) -> str:
     return key
 
 
+def test_what_finds_tools_is_described_too(make: MakeSandbox) -> None:
+    told = make(many()).run("tools.describe('search')").value
+    assert told.startswith("search(query: str, limit: int = 10) -> list[Found]\n    Find tools and actions by words")
+    assert "class Found(Record):" in told
+
+
 def test_actions_are_found_and_described_too(make: MakeSandbox) -> None:
     desk = make(many(), actions=[send_reply])
     assert desk.run("[(each.name, each.kind) for each in tools.search('answer a ticket', 1)]").value == [

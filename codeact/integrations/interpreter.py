@@ -17,7 +17,7 @@ from codeact.models.programs import RUN_PYTHON
 from codeact.proposals import Proposal
 from codeact.result import Result, proposed
 from codeact.sandbox import Sandbox
-from codeact.session import Session
+from codeact.session import Session, noted
 from codeact.tools import Tool
 from codeact.world import PastRun
 
@@ -86,6 +86,7 @@ class Interpreter:
         self._entries: deque[list[Entry]] = deque(maxlen=keep)
         self._turn = threading.Lock()
         self._prologue = ""
+        self._note = ""
         self._prepared = False
 
     def __enter__(self) -> Self:
@@ -146,17 +147,26 @@ class Interpreter:
     def move(self, sandbox: Sandbox) -> None:
         """Go on in another sandbox, with the names that there are: its programs are run again, and no tool is called.
 
+        Where one does not do there what it did here, such as one that asked what tools there are, the names are gone, and
+        the next program is told so.
+
         Args:
             sandbox: has the tools and actions of this one, and more.
 
         Raises:
-            RuntimeError: a program did not do there what it did here, and names are lost; or as `run`.
+            RuntimeError: called inside a running event loop, which it would hold.
         """
+        refuse_in_a_loop()
         with self._turn:
             before, self._session, self.sandbox = self._session, None, sandbox
-            if before is not None:
-                before.close()
+            if before is None:
+                return
+            before.close()
+            try:
                 self._opened(before.history).restore()
+            except RuntimeError:
+                self.close()
+                self._note = _MOVED
 
     def run(self, code: str) -> Result:
         """Run the next program of the conversation.
@@ -216,11 +226,15 @@ class Interpreter:
         return result.ok
 
     def _keep(self, result: Result) -> Result:
+        if self._note:
+            result, self._note = noted(result, self._note), ""
         self._results.append(result)
         if result.error is not None and result.error.type == "SessionExpired":
             self.close()
         return result
 
+
+_MOVED = "there are other tools now, and this is a new session: the names of earlier programs are gone"
 
 _WAIT = 0.005
 """Seconds after which a program that waits for another one looks again; a lock of asyncio belongs to one loop, and

@@ -121,6 +121,22 @@ def test_a_session_that_was_idle_for_too_long_is_followed_by_another(engine) -> 
         assert interpreter.run("1").ok
 
 
+def test_names_that_cannot_be_had_again_elsewhere_are_said_to_be_gone(make) -> None:
+    """The program has asked what there is, and elsewhere there is so much that the answer comes otherwise."""
+    with Interpreter(make([get_number])) as interpreter:
+        interpreter.run("print(tools)\nhasattr(tools, 'nothing')\nx = 1")
+        interpreter.move(make([get_number, *(tool(name=f"get_{place}")(_described) for place in range(150))]))
+        result = interpreter.run("x")
+        assert result.error.type == "NameError"
+        assert "the names of earlier programs are gone" in result.note
+        assert interpreter.run("y = 2\nlen(tools) > 150").note is None
+
+
+def _described(of: str) -> int:
+    """A number that is found in some way which takes a good many words to be told, more than there are here in all."""
+    return len(of)
+
+
 def test_limits_are_named(make) -> None:
     with Interpreter(make([], timeout=0.2)) as interpreter:
         assert "timeout" in interpreter.run("while True: pass").observation()
