@@ -7,5 +7,6 @@ conversations, `Conversations` has an interpreter for each.
 
 from codeact.integrations.conversations import Conversations
 from codeact.integrations.interpreter import RUN_PYTHON, Interpreter, MakeInterpreter
+from codeact.integrations.selection import ForeignTools
 
-__all__ = ["RUN_PYTHON", "Conversations", "Interpreter", "MakeInterpreter"]
+__all__ = ["RUN_PYTHON", "Conversations", "ForeignTools", "Interpreter", "MakeInterpreter"]

@@ -13,8 +13,9 @@ from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, TypeVar, cast, get_type_hints
 
-from codeact.actions import Action, action
+from codeact.actions import action
 from codeact.integrations.interpreter import Interpreter, MakeInterpreter
+from codeact.integrations.selection import ForeignTools
 from codeact.portal import inside_a_loop
 from codeact.result import Result
 from codeact.tools import Tool, tool
@@ -136,7 +137,7 @@ class Namespace:
         else:
             outside_a_loop(functools.partial(self._made.move, made.sandbox))
 
-    def _capabilities(self) -> tuple[list[Tool[..., Any]], list[Action[..., Any]]]:
+    def _capabilities(self) -> ForeignTools:
         def variables() -> dict[str, Any]:
             """What programs find under names of their own."""
             return self._variables
@@ -150,9 +151,8 @@ class Namespace:
 
         tools: list[Tool[..., Any]] = [tool(name=_VARIABLES)(variables), tool(name=self._ending)(ending)]
         tools += [tool(name=_public(name))(self._guarded(name)) for name in self._known if name in self._reads]
-        return tools, [
-            action(name=_public(name))(self._guarded(name)) for name in self._known if name not in self._reads
-        ]
+        actions = [action(name=_public(name))(self._guarded(name)) for name in self._known if name not in self._reads]
+        return ForeignTools(tools, actions)
 
     def _guarded(self, name: str) -> Callable[..., Any]:
         """The tool of that name, as it is when it is called; a coroutine is waited for."""

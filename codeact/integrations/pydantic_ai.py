@@ -9,15 +9,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from codeact.actions import Action, action
+from codeact.actions import action
 from codeact.extras import extra
 from codeact.integrations.conversations import Programs, checked_programs, interpreter_of
 from codeact.integrations.interpreter import Interpreter, MakeInterpreter, made_by_default
-from codeact.integrations.selection import selected
+from codeact.integrations.selection import ForeignTools, selected
 from codeact.integrations.storable import stored
 from codeact.models.programs import RUN_PYTHON
 from codeact.schemas import identifiers, typed
-from codeact.tools import Tool as ReadingTool
 from codeact.tools import tool
 
 with extra("pydantic-ai", "codeact.integrations.pydantic_ai"):
@@ -144,9 +143,8 @@ class ProgramToolset(WrapperToolset[Deps]):
                 await asyncio.to_thread(self._made.move, made.sandbox)
         return self._made
 
-    def _capabilities(self) -> tuple[list[ReadingTool[..., Any]], list[Action[..., Any]]]:
-        tools: list[ReadingTool[..., Any]] = []
-        actions: list[Action[..., Any]] = []
+    def _capabilities(self) -> ForeignTools:
+        found = ForeignTools([], [])
         for name, inside in identifiers(self._known).items():
             definition = self._known[name]
             reads = name in self.reads
@@ -161,10 +159,10 @@ class ProgramToolset(WrapperToolset[Deps]):
                 doc=definition.description or "",
             )
             if reads:
-                tools.append(tool(name=inside, timeout=definition.timeout)(function))
+                found.tools.append(tool(name=inside, timeout=definition.timeout)(function))
             else:
-                actions.append(action(name=inside)(function))
-        return tools, actions
+                found.actions.append(action(name=inside)(function))
+        return found
 
     def _reading(self, name: str) -> Callable[[dict[str, Any]], Any]:
         async def call(arguments: dict[str, Any]) -> Any:

@@ -1,15 +1,31 @@
-"""Names of a framework's tools that a host chooses, such as of those that only read."""
+"""What is taken of somebody else's tools: which of them only read, by the names that a host chooses, and all others."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+from codeact.actions import Action
+from codeact.tools import Tool
+
+
+class ForeignTools(NamedTuple):
+    """What tools of a framework or a server are in a sandbox: `Sandbox(found.tools, actions=found.actions)`.
+
+    Attributes:
+        tools: those that only read.
+        actions: all others.
+    """
+
+    tools: list[Tool[..., Any]]
+    actions: list[Action[..., Any]]
 
 
 def selected(argument: str, names: Iterable[str], *, among: Collection[str] | None = None) -> tuple[str, ...]:
-    """The names, each once.
+    """The names of tools that a host has given, each once.
 
     Args:
-        argument: what the host gave them as, for the error.
+        argument: what they were given as, for the error.
         names: given.
         among: those there are; None where they are told later.
 

@@ -31,7 +31,8 @@ from pydantic import BaseModel
 
 from codeact import Outbox, Sandbox
 from codeact.audit import Audit, Event
-from codeact.integrations.mcp import ServerTools, Unsent, tools_from_mcp
+from codeact.integrations import ForeignTools
+from codeact.integrations.mcp import Unsent, tools_from_mcp
 
 READS = ToolAnnotations(read_only_hint=True)
 MODES = ("auto", "legacy")
@@ -105,7 +106,7 @@ def offered(name: str, schema: dict[str, Any] | None = None, **more: Any) -> Too
 
 
 @asynccontextmanager
-async def taken(server: Any, mode: str = "auto", **settings: Any) -> AsyncIterator[ServerTools]:
+async def taken(server: Any, mode: str = "auto", **settings: Any) -> AsyncIterator[ForeignTools]:
     async with Client(server, mode=mode) as client:
         yield await tools_from_mcp(client, **settings)
 
@@ -121,7 +122,7 @@ def outcome(make: Callable[..., Sandbox], server: Any, program: str, mode: str =
 
 
 def names(server: Any, **settings: Any) -> tuple[list[str], list[str]]:
-    async def read() -> ServerTools | Exception:
+    async def read() -> ForeignTools | Exception:
         async with Client(server) as client:
             try:
                 return await tools_from_mcp(client, **settings)
@@ -174,8 +175,8 @@ def test_all_pages_are_read() -> None:
         (raw(offered("a"), offered("a")), {}, "two tools named 'a'"),
         (raw(offered("!!!")), {}, "no Python name can be made of '!!!'"),
         (raw(offered("a" * 201)), {}, "a tool has a name of 201 characters, 'aaa"),
-        (shop(), {"reads": ["lates"]}, "reads: the server has no tool 'lates'; there are: get-charges, latest, refund"),
-        (shop(), {"only": ["get_charges"]}, "only: the server has no tool 'get_charges'"),
+        (shop(), {"reads": ["lates"]}, "reads: there is no tool 'lates'; there are: get-charges, latest, refund"),
+        (shop(), {"only": ["get_charges"]}, "only: there is no tool 'get_charges'"),
     ],
 )
 def test_names_that_lead_nowhere_or_to_two_places(server: Any, settings: Any, told: str) -> None:
@@ -191,13 +192,17 @@ def test_one_of_two_that_would_have_one_name_can_be_taken() -> None:
     ("client", "settings", "told"),
     [
         ("http://localhost", {}, "client='http://localhost': expected an mcp.Client"),
-        (None, {"reads": "latest"}, "reads: expected a list"),
-        (None, {"only": "latest"}, "only: expected a list"),
+        (None, {"reads": "latest"}, "reads='latest': expected a list"),
+        (None, {"only": "latest"}, "only='latest': expected a list"),
     ],
 )
 def test_arguments_of_another_type(client: Any, settings: Any, told: str) -> None:
-    with pytest.raises(TypeError, match=told):
-        asyncio.run(tools_from_mcp(client or Client(shop()), **settings))
+    async def asked() -> None:
+        async with Client(shop()) as entered:
+            with pytest.raises(TypeError, match=told):
+                await tools_from_mcp(client or entered, **settings)
+
+    asyncio.run(asked())
 
 
 def test_more_tools_than_can_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,7 +305,7 @@ def test_an_action_that_waits_when_the_loop_of_the_client_ends_is_unknown() -> N
 
         def __init__(self) -> None:
             super().__init__()
-            self.found: ServerTools | None = None
+            self.found: ForeignTools | None = None
             self.ready = threading.Event()
 
         def run(self) -> None:
@@ -328,7 +333,7 @@ def test_an_action_that_waits_when_the_loop_of_the_client_ends_is_unknown() -> N
 
 
 def test_a_client_that_is_gone_is_an_error_and_no_standstill(make) -> None:
-    async def left() -> tuple[ServerTools, Any]:
+    async def left() -> tuple[ForeignTools, Any]:
         async with taken(shop(), trusted=True) as found:
             pass
         return found, await make(found.tools).run_async("await tools.latest('ada')")

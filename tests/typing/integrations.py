@@ -19,6 +19,7 @@ from smolagents.local_python_executor import PythonExecutor
 from codeact import Action, Sandbox, Tool, integrations
 from codeact.integrations import (
     Conversations,
+    ForeignTools,
     Interpreter,
     agent_framework,
     dspy,
@@ -57,6 +58,7 @@ def graph(tools: list[BaseTool]) -> None:
     assert_type(langgraph.eval_fn(conversations)("1", context), tuple[str, dict[str, Any]])
     assert_type(langgraph.instructions(conversations), str)
     found = langchain.from_langchain(tools, reads=["search"])
+    assert_type(found, ForeignTools)
     Sandbox(found.tools, actions=found.actions)
 
 

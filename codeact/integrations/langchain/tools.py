@@ -5,16 +5,16 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.errors import PydanticUserError
 
-from codeact.actions import Action, action
+from codeact.actions import action
 from codeact.extras import extra
-from codeact.integrations.selection import selected
+from codeact.integrations.selection import ForeignTools, selected
 from codeact.schemas import Arguments, Schema, identifiers, typed
-from codeact.tools import Tool, tool
+from codeact.tools import tool
 
 with extra("langchain", "codeact.integrations.langchain"):
     from langchain_core.messages import ToolCall, ToolMessage
@@ -27,19 +27,7 @@ _FRAMEWORKS = frozenset({"callbacks", "run_manager"})
 """Parameters that LangChain itself fills in, whoever calls."""
 
 
-class LangChainTools(NamedTuple):
-    """What tools of LangChain are in a sandbox: `Sandbox(found.tools, actions=found.actions)`.
-
-    Attributes:
-        tools: those that only read.
-        actions: all others.
-    """
-
-    tools: list[Tool[..., Any]]
-    actions: list[Action[..., Any]]
-
-
-def from_langchain(tools: Iterable[BaseTool], *, reads: Iterable[str] = ()) -> LangChainTools:
+def from_langchain(tools: Iterable[BaseTool], *, reads: Iterable[str] = ()) -> ForeignTools:
     """Make tools and actions of tools of LangChain.
 
     A program calls one by the parameters of its schema, and gets its content; where it has an artifact, that is for its host.
@@ -63,7 +51,7 @@ def from_langchain(tools: Iterable[BaseTool], *, reads: Iterable[str] = ()) -> L
             raise TypeError(msg)
     names = identifiers(each.name for each in given)
     reading = selected("reads", reads, among=names)
-    found = LangChainTools([], [])
+    found = ForeignTools([], [])
     for each in given:
         function = _function(each, names[each.name])
         if each.name in reading:

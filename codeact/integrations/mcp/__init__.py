@@ -5,7 +5,7 @@ the command `codeact mcp` does. Needs the extra `mcp`: pip install 'codeact[mcp]
 """
 
 from codeact.integrations.mcp.answers import Media, Resource, ServerError
-from codeact.integrations.mcp.client import ServerTools, Unanswered, Unsent, tools_from_mcp
+from codeact.integrations.mcp.client import Unanswered, Unsent, tools_from_mcp
 from codeact.integrations.mcp.server import server
 
-__all__ = ["Media", "Resource", "ServerError", "ServerTools", "Unanswered", "Unsent", "server", "tools_from_mcp"]
+__all__ = ["Media", "Resource", "ServerError", "Unanswered", "Unsent", "server", "tools_from_mcp"]

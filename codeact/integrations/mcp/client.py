@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from codeact.actions import Action, action
+from codeact.actions import action
 from codeact.extras import extra
 from codeact.integrations.mcp.answers import is_wrapped, unwrapped, value_of
+from codeact.integrations.selection import ForeignTools, selected
 from codeact.outbox import NothingHappened
 from codeact.schemas import Schema, identifiers, typed
-from codeact.tools import Tool, tool
+from codeact.tools import tool
 
 with extra("mcp", "codeact.integrations.mcp"):
     from mcp import Client, ClientSession, MCPError
@@ -42,18 +43,6 @@ _REFUSED = frozenset({mcp_types.INVALID_PARAMS, mcp_types.INVALID_REQUEST, mcp_t
 """Errors of the protocol which say that no tool was called."""
 
 
-class ServerTools(NamedTuple):
-    """What a server's tools are in a sandbox: `Sandbox(tools=found.tools, actions=found.actions)`.
-
-    Attributes:
-        tools: those that only read.
-        actions: all others.
-    """
-
-    tools: list[Tool[..., Any]]
-    actions: list[Action[..., Any]]
-
-
 class Unsent(NothingHappened):
     """A call never left for the server."""
 
@@ -70,7 +59,7 @@ async def tools_from_mcp(  # noqa: PLR0913 - named settings, each with a default
     only: Iterable[str] | None = None,
     prefix: str = "",
     timeout: float | None = None,  # noqa: ASYNC109 - of calls that are made later
-) -> ServerTools:
+) -> ForeignTools:
     """Make tools and actions of what a server offers just now.
 
     A server's tool becomes a tool where it is sure only to read: you say so by `reads`, or the server does and you trust it.
@@ -98,17 +87,14 @@ async def tools_from_mcp(  # noqa: PLR0913 - named settings, each with a default
     if not isinstance(client, (Client, ClientSession)):
         msg = f"client={client!r:.200}: expected an mcp.Client that is entered, or an mcp.ClientSession"
         raise TypeError(msg)
-    if isinstance(reads, str) or isinstance(only, str):
-        msg = f"{'reads' if isinstance(reads, str) else 'only'}: expected a list of names; put a single one in a list"
-        raise TypeError(msg)
     offered = await _offered(_session(client))
-    reading = _known("reads", reads, offered)
-    taken = {name: offered[name] for name in (offered if only is None else _known("only", only, offered))}
+    reading = selected("reads", reads, among=offered)
+    taken = {name: offered[name] for name in (offered if only is None else selected("only", only, among=offered))}
     if len(taken) > TOOLS:
         msg = f"the server offers {len(taken):,} tools, and {TOOLS:,} can be taken; choose with only=[…]"
         raise ValueError(msg)
     server = _Server(client, asyncio.get_running_loop(), timeout)
-    found = ServerTools([], [])
+    found = ForeignTools([], [])
     for name, inside in _named(taken, prefix).items():
         one = taken[name]
         hint = one.annotations is not None and one.annotations.read_only_hint is True
@@ -141,16 +127,6 @@ async def _offered(session: ClientSession) -> dict[str, mcp_types.Tool]:
             return offered
     msg = f"the server's list of tools does not end within {PAGES:,} pages and {OFFERED:,} tools"
     raise ValueError(msg)
-
-
-def _known(argument: str, names: Iterable[str], offered: Mapping[str, mcp_types.Tool]) -> list[str]:
-    found = list(dict.fromkeys(names))
-    unknown = next((name for name in found if name not in offered), None)
-    if unknown is not None:
-        there = ", ".join(sorted(offered)) or "none"
-        msg = f"{argument}: the server has no tool {unknown!r}; there are: {there:.1000}"
-        raise ValueError(msg)
-    return found
 
 
 def _named(taken: Collection[str], prefix: str) -> dict[str, str]:
