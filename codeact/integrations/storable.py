@@ -1,4 +1,4 @@
-"""A result as data that the stores of frameworks take, whatever its program did."""
+"""A result as data that the stores and clients of frameworks take, whatever its program did."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from codeact.renderings import printable
 from codeact.result import Result
 
 _BITS = 63
-"""Bits of a number beside its sign that MessagePack and most databases hold."""
+"""Bits of a number beside its sign that MessagePack and most databases hold; some readers of JSON lose more without a word."""
 
 
 def stored(result: Result) -> dict[str, object]:

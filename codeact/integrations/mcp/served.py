@@ -9,7 +9,8 @@ from typing import Any
 
 from codeact.catalogue import MOST, QUERY, Catalogue
 from codeact.extras import extra
-from codeact.integrations.interpreter import RUN_PYTHON
+from codeact.integrations.storable import stored
+from codeact.models.programs import CODE, RUN_PYTHON
 from codeact.renderings import printable
 from codeact.result import Result
 from codeact.sandbox import Sandbox
@@ -25,7 +26,7 @@ RECEIPT = "codeact/receipt"
 
 SESSION = "session"
 
-_CODE = {"type": "string", "description": "The program's source, plain Python."}
+_CODE = {"type": "string", "description": CODE}
 _NAME = {
     "type": "string",
     "description": "The session that an earlier answer told: what its programs left is there again. Leave it out for a new one.",
@@ -126,7 +127,7 @@ def answer(result: Result, session: str | None = None) -> CallToolResult:
         result: the run's.
         session: the session's name, where the client has to give it with the next program.
     """
-    whole = _readable(result.to_dict())
+    whole: dict[str, Any] = stored(result)
     receipt = {key: whole.pop(key) for key in ("run", "calls", "usage", "exit_code")}
     receipt |= {key: whole[key] for key in ("proposals", "files")}
     text = result.observation()
@@ -160,18 +161,6 @@ def misfit(arguments: Mapping[str, object], schema: Mapping[str, Any]) -> str | 
     if wrong is not None:
         return f"{wrong} must be a string"
     return None if "code" in arguments else "give the program as `code`"
-
-
-def _readable(value: Any) -> Any:
-    """JSON-ready data with its texts as any stream takes them: a client's cannot hold lone surrogates."""
-    match value:
-        case str():
-            return printable(value)
-        case list():
-            return [_readable(item) for item in value]
-        case dict():
-            return {printable(key): _readable(item) for key, item in value.items()}
-    return value
 
 
 def _cut(whole: dict[str, Any], shown: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from codeact.catalogue import Catalogue, can_search
 from codeact.doctor import version_of
 from codeact.extras import extra
-from codeact.integrations.interpreter import RUN_PYTHON, Interpreter
+from codeact.integrations.interpreter import Interpreter
 from codeact.integrations.mcp.served import (
     SEARCH_TOOLS,
     SESSION,
@@ -26,6 +26,7 @@ from codeact.integrations.mcp.served import (
     searched,
 )
 from codeact.integrations.mcp.sessions import Context, NoSession, Sessions, are_named
+from codeact.models.programs import RUN_PYTHON
 from codeact.sandbox import Sandbox
 
 with extra("mcp", "codeact.integrations.mcp"):
