@@ -96,11 +96,11 @@ def mcp(  # noqa: PLR0913, PLR0917 - each is an option of the command
         refuse(f"--outbox {outbox}: nothing can be proposed; grant something with --actions")
     if allow_host and http is None:
         refuse("--allow-host: it is for --http")
-    from codeact.integrations.mcp import server, serving  # noqa: PLC0415 - see the package's docstring
+    from codeact.integrations.mcp import server, transports  # noqa: PLC0415 - see the package's docstring
 
     if http is None and sys.stdin is None:
         refuse("stdin: it is closed; a client is to be at the other end, or give --http PORT")
-    listening = None if http is None else _listening(http, allow_host or [], serving.LOCAL)
+    listening = None if http is None else _listening(http, allow_host or [], transports.LOCAL)
     with ExitStack() as until:
         with redirect_stdout(sys.stderr):
             sandbox = Chosen(tools or [], actions or [], journal, policy, engine, timeout, guest).sandbox()
@@ -110,11 +110,11 @@ def mcp(  # noqa: PLR0913, PLR0917 - each is an option of the command
         if listening is None:
             if sys.stdin.isatty():
                 say("a client is to be at the other end of stdin and stdout; Ctrl-C ends it, and --help has examples")
-            serving.over_stdio(served)
+            transports.over_stdio(served)
         else:
             host, port = listening.getsockname()[:2]
-            say(f"serving http://{f'[{host}]' if ':' in host else host}:{port}{serving.PATH}")
-            serving.over_http(served, listening, allow_host or [])
+            say(f"serving http://{f'[{host}]' if ':' in host else host}:{port}{transports.PATH}")
+            transports.over_http(served, listening, allow_host or [])
 
 
 def _outbox(file: Path, sandbox: Sandbox) -> Outbox:

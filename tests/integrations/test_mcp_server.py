@@ -32,7 +32,7 @@ from codeact.cli import app
 from codeact.cli.servers import mcp
 from codeact.integrations.mcp import server
 from codeact.integrations.mcp.served import RECEIPT
-from codeact.integrations.mcp.serving import application
+from codeact.integrations.mcp.transports import application
 
 MODES = ("auto", "legacy")
 """Of the client: the protocol since 2026-07-28, and the one before."""

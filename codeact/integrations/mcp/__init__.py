@@ -6,6 +6,6 @@ the command `codeact mcp` does. Needs the extra `mcp`: pip install 'codeact[mcp]
 
 from codeact.integrations.mcp.answers import Media, Resource, ServerError
 from codeact.integrations.mcp.client import Unanswered, Unsent, tools_from_mcp
-from codeact.integrations.mcp.server import server
+from codeact.integrations.mcp.service import server
 
 __all__ = ["Media", "Resource", "ServerError", "Unanswered", "Unsent", "server", "tools_from_mcp"]
