@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from codeact.cli import outbox, policies, programs, servers, traces
-from codeact.cli.programs import load_engine
+from codeact.cli.sandboxes import load_engine
 from codeact.cli.terminal import FAILED, INTERRUPTED, MISUSED, console, hung_up, put, refuse, say
 from codeact.extras import MissingExtra
 from wasm_runtime import progress

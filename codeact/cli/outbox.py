@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeact.cli.databases import holds
-from codeact.cli.programs import ACTIONS, members
+from codeact.cli.sandboxes import ACTIONS, members
 from codeact.cli.terminal import FAILED, printing, put, refuse, say
 
 if TYPE_CHECKING:

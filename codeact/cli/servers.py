@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codeact.cli.programs import Chosen, engine_choices
+from codeact.cli.sandboxes import (
+    ActionPlaces,
+    Chosen,
+    EngineName,
+    GuestFile,
+    JournalFile,
+    PolicyFile,
+    Seconds,
+    ToolPlaces,
+)
 from codeact.cli.terminal import refuse, say
 
 if TYPE_CHECKING:
@@ -28,48 +37,25 @@ EXAMPLES = """Examples:
   claude mcp add shop -- codeact mcp --tools shop.tools:TOOLS
 
 \b
-It serves run_python, and search_tools where there are many tools. Each client has a session of its own:
-names stay from one program to the next. Over stdio it ends when its client closes the pipe. Over HTTP it is at http://HOST:PORT/mcp, for this machine alone: there is
-no authentication. What it logs goes to stderr.
+It serves run_python, and search_tools where there are many tools. Each client has a session of its own: names stay
+from one program to the next. Over stdio it ends when its client closes the pipe. Over HTTP it is at
+http://HOST:PORT/mcp, for this machine alone: there is no authentication. What it logs goes to stderr.
 
 \b
-What programs propose by --actions is submitted to --outbox, and waits there: see codeact outbox. Nothing of it is performed here.
+What programs propose by --actions is submitted to --outbox, and waits there: see codeact outbox. Nothing of it is
+performed here.
 
 Needs the extra `mcp`: pip install 'codeact[mcp]'.
 """
 
 
 def mcp(  # noqa: PLR0913, PLR0917 - each is an option of the command
-    tools: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODULE:ATTR",
-            help="Grant a tool, a typed function, or a list, mapping or Toolset of them. May be given several times.",
-        ),
-    ] = None,
-    actions: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODULE:ATTR",
-            help="Let programs propose an action, or those of a list or mapping. May be given several times.",
-        ),
-    ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            metavar="wasm|restricted",
-            autocompletion=engine_choices,
-            help="wasm, the default, is the boundary; restricted is fast and only stops accidents.",
-        ),
-    ] = None,
-    timeout: Annotated[
-        str | None, typer.Option(metavar="S", help="Seconds until a program is stopped; 5 by default.")
-    ] = None,
-    guest: Annotated[Path | None, typer.Option(help="A guest of your own for wasm; see codeact build.")] = None,
-    policy: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Run programs as this policy says, on record in its log."),
-    ] = None,
+    tools: ToolPlaces = None,
+    actions: ActionPlaces = None,
+    engine: EngineName = None,
+    timeout: Seconds = None,
+    guest: GuestFile = None,
+    policy: PolicyFile = None,
     outbox: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Submit what programs propose to this outbox.")
     ] = None,
@@ -77,9 +63,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - each is an option of the command
         str | None,
         typer.Option(metavar="TASK", help="What all programs are for, on record; by default a task for each session."),
     ] = None,
-    journal: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the runs in this journal; see codeact trace.")
-    ] = None,
+    journal: JournalFile = None,
     http: Annotated[
         str | None, typer.Option(metavar="[HOST:]PORT", help="Serve over HTTP, in place of stdio; HOST is 127.0.0.1.")
     ] = None,
