@@ -112,8 +112,7 @@ class Rack:
 
     def ask(self, name: str, *args: str) -> object:
         """Make a call that is no tool's own."""
-        world = self._world
-        return world.passage.call(world.passage.packed(name, args, {}, current_line(world.program)))
+        return _asked(self._world, name, args)
 
     def _make(self, name: str, face: Face) -> Tool:
         tool = object.__new__(Tool)
@@ -241,12 +240,16 @@ def explain(tool: Tool) -> str:
     describer = _describer(world)
     if face.doc or describer is None:
         return explained([_told(face)])
-    passage = world.passage
-    return str(passage.call(passage.packed(describer, (face.name,), {}, current_line(world.program))))
+    return str(_asked(world, describer, (face.name,)))
 
 
 def _told(face: Face) -> tuple[str, str, tuple[str, ...]]:
     return face.signature, face.doc, face.records
+
+
+def _asked(world: World, name: str, args: tuple[str, ...]) -> object:
+    """What a call gives that no tool of the program's makes."""
+    return world.passage.call(world.passage.packed(name, args, {}, current_line(world.program)))
 
 
 def _describer(world: World) -> str | None:
