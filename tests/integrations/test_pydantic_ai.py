@@ -230,8 +230,12 @@ def sends(*, requires_approval: bool = False, sequential: bool = False) -> Funct
     return toolset
 
 
-@pytest.mark.parametrize("requires_approval", [False, True])
-def test_what_is_not_among_reads_is_proposed_and_performed_outside(makes, requires_approval) -> None:
+@pytest.mark.parametrize(
+    "wrapped",
+    [sends, functools.partial(sends, requires_approval=True), lambda: sends().approval_required()],
+    ids=["plain", "approved", "approved by a toolset"],
+)
+def test_what_is_not_among_reads_is_proposed_and_performed_outside(makes, wrapped) -> None:
     sent.clear()
     made: list[Interpreter] = []
     outboxes: list[Outbox] = []
@@ -240,7 +244,7 @@ def test_what_is_not_among_reads_is_proposed_and_performed_outside(makes, requir
         outboxes.append(Outbox(":memory:", actions=actions))
         return makes(made, outbox=outboxes[0], task="T-1")(tools, actions)
 
-    toolset = ProgramToolset(sends(requires_approval=requires_approval), make)
+    toolset = ProgramToolset(wrapped(), make)
     done = talk(Agent(Scripted("actions.send_text('hello')").model, toolsets=[toolset]), "go")
     assert "proposed, to be decided outside: 1. send_text(text='hello')" in returned(done)[0].content
     assert sent == []
