@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+__all__ = ["MissingExtra"]
+
 
 class MissingExtra(ModuleNotFoundError):
     """A package is not installed that an extra of codeact brings."""

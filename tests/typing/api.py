@@ -53,6 +53,7 @@ from codeact.catalogue import Catalogue, Found
 from codeact.egress import Allow as Place
 from codeact.egress import http_tool
 from codeact.engines import Face, Instance, load
+from codeact.extras import MissingExtra
 from codeact.journal import CallRecord, RunHead
 from codeact.messages import Asked, ModelError, Observed, Reply, Said, Tokens
 from codeact.outbox import Entry
@@ -196,7 +197,7 @@ assert isinstance(pay, Action)
 assert_type(session.history, tuple[PastRun, ...])
 rules: list[Allow | Refuse] = [Allow("pay", where={"amount": Le(50)}, count=1), Refuse("pay")]
 settled = Outbox(":memory:", actions=[pay], rules=rules)
-problems: tuple[type[Exception], ...] = (EngineUnavailable, NothingHappened, ReplayError)
+problems: tuple[type[Exception], ...] = (EngineUnavailable, MissingExtra, NothingHappened, ReplayError)
 assert_type(http_tool([Place("https://a.example")]), Tool[..., Any])
 Audit([Logging(), OpenTelemetry()])
 assert_type(Catalogue([plain]).search("x"), list[Found])
