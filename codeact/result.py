@@ -153,7 +153,7 @@ class Result:
     shown: int = 4000
 
     def to_dict(self) -> dict[str, object]:
-        """The result as JSON-ready data; see `codeact.values.jsonable` for what becomes of values.
+        """The result as JSON-ready data; see `codeact.renderings.jsonable` for what becomes of values.
 
         Of files it tells path, state, size and digest; their contents are in `files`.
         """
@@ -178,9 +178,13 @@ class Result:
 
     def observation(self) -> str:
         """The text for the model: always in the order status, value or error, output, proposals, files, notes, cuts."""
-        return printable("\n".join(self._observed()))
+        return printable("\n".join([*self._outcome(), *self._beside()]))
 
-    def _observed(self) -> Iterator[str]:
+    def remarks(self) -> str:
+        """What the observation has beside the value or the error, for a loop that shows those itself."""
+        return printable("\n".join(self._beside()))
+
+    def _outcome(self) -> Iterator[str]:
         calls = f" after {len(self.calls)} tool call{'s' * (len(self.calls) != 1)}" if self.calls else ""
         if self.error is None:
             yield f"ok{calls}"
@@ -188,6 +192,8 @@ class Result:
         else:
             yield f"failed{calls}: {self.error.kind}"
             yield from _described(self.error)
+
+    def _beside(self) -> Iterator[str]:
         if self.stdout:
             yield "output:"
             yield _cut(self.stdout.rstrip("\n"), self.shown)

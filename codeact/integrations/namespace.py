@@ -10,7 +10,6 @@ import threading
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import replace
 from typing import Any, TypeVar, cast, get_type_hints
 
 from codeact.actions import action
@@ -191,12 +190,6 @@ class Namespace:
             lines += [f"{name} = _{_VARIABLES}[{name!r}]" for name in self._variables]
             lines.append(f"del _{_VARIABLES}")
         return "\n".join(lines)
-
-
-def remarks(result: Result) -> str:
-    """What the model should know beside a program's value: its output, what it proposed, notes and cuts."""
-    lines = replace(result, value=None).observation().split("\n", 2)
-    return "\n".join(lines[2:])
 
 
 def outside_a_loop(call: Callable[[], R]) -> R:

@@ -7,7 +7,7 @@ from typing import Any
 
 from codeact.extras import extra
 from codeact.integrations.interpreter import Interpreter, MakeInterpreter, made_by_default
-from codeact.integrations.namespace import Namespace, remarks
+from codeact.integrations.namespace import Namespace
 from codeact.integrations.selection import selected
 from codeact.renderings import printable, written
 from codeact.schemas import typed
@@ -105,7 +105,7 @@ class SandboxExecutor(PythonExecutor):  # type: ignore[misc]  # smolagents has n
         result, last_word = self._names.run(code_action)
         if not result.ok:
             raise InterpreterError(result.observation())
-        told = remarks(result)
+        told = result.remarks()
         final = last_word is not None
         output = result.value if last_word is None else self._last_word(**last_word)
         return CodeOutput(output=_sayable(output), logs=told and f"{told}\n", is_final_answer=final)
