@@ -615,7 +615,7 @@ def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*COMMAND, *options],
         cwd=folder,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": ""},  # as a client starts it: what is printed waits in a buffer
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -637,6 +637,22 @@ def test_the_command_ends_when_its_client_has_gone(folder: Path) -> None:
         assert process.returncode == 0
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
     assert b"Traceback" not in err
+
+
+def test_what_tools_print_goes_to_stderr_also_when_it_is_written_at_the_end(folder: Path) -> None:
+    call = {"name": "run_python", "arguments": {"code": "tools.double(21)"}}
+    said: list[dict[str, object]] = [
+        HELLO,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    with started(folder, "--tools", "shop:double") as process:
+        process.stdin.write(b"".join(json.dumps(each).encode() + b"\n" for each in said))
+        process.stdin.flush()
+        answers = [process.stdout.readline() for _ in range(2)]
+        rest, err = process.communicate(timeout=30)
+    assert b"value: 42" in answers[1]
+    assert (rest, b"noise of a tool" in err) == (b"", True)
 
 
 def test_the_command_serves_over_http(folder: Path) -> None:

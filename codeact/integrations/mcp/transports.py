@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from codeact.extras import extra
@@ -49,8 +49,10 @@ def over_stdio(server: Server[Sessions]) -> None:
 
 
 async def _over_stdio(server: Server[Sessions]) -> None:
+    # The transport lends the descriptor to stderr; what a buffered `sys.stdout` still has at the end would go to the client.
     async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+        with redirect_stdout(sys.stderr):
+            await server.run(read, write, server.create_initialization_options())
 
 
 def over_http(server: Server[Sessions], listening: socket.socket, allowed: Sequence[str] = ()) -> None:
