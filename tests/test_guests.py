@@ -145,7 +145,9 @@ def test_what_pip_cannot_find_is_said(tmp_path, monkeypatch):
 
 
 def test_a_missing_guest_says_how_to_make_it(tmp_path):
-    with pytest.raises(EngineUnavailable, match=r"cannot be read \(No such file.*codeact build --output"):
+    with pytest.raises(
+        EngineUnavailable, match=r"cannot be read \(No such file.*codeact build --with PACKAGE --output"
+    ):
         Sandbox(guest=tmp_path / "guest.wasm")
 
 

@@ -59,7 +59,7 @@ class Machine:
             mend = (
                 "reinstall codeact, or in a checkout run: python -m wasm_runtime.build"
                 if guest == GUEST
-                else f"make it: codeact build --output {guest}"
+                else f"make it: codeact build --with PACKAGE --output {guest}"
             )
             msg = f"the wasm guest {guest} cannot be read ({error.strerror}); {mend}"
             raise GuestUnavailable(msg) from error
