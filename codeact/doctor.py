@@ -122,8 +122,8 @@ def examine() -> Report:
     """Try everything. Never raises for what it finds; on a new machine this compiles the guest."""
     from codeact.engines import engine_names  # noqa: PLC0415 - pydantic comes with it; --version needs none of it
 
-    with _quiet():
-        trials = tuple(_try(name) for name in engine_names())
+    with _log() as log:
+        trials = tuple(_try(name, log) for name in engine_names())
         machine = _machine()
         return Report(_versions(), _guest(machine), _cache(machine), trials)
 
@@ -141,15 +141,27 @@ def _versions() -> dict[str, str | None]:
     return found | {"python": platform.python_version(), "platform": platform.platform()}
 
 
+class _Log(logging.Handler):
+    """Keeps what the library logs off stderr: the report says it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.causes: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and record.exc_info[1] is not None:
+            error = record.exc_info[1]
+            self.causes.append(" ".join(f"{type(error).__name__}: {error}".split()))
+
+
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the library's warnings off stderr: the report says the same."""
-    logger, silent = logging.getLogger("codeact"), logging.NullHandler()
-    logger.addHandler(silent)
+def _log() -> Iterator[_Log]:
+    logger, log = logging.getLogger("codeact"), _Log()
+    logger.addHandler(log)
     try:
-        yield
+        yield log
     finally:
-        logger.removeHandler(silent)
+        logger.removeHandler(log)
 
 
 def _double(number: int) -> int:
@@ -157,7 +169,7 @@ def _double(number: int) -> int:
     return 2 * number
 
 
-def _try(name: str) -> Trial:
+def _try(name: str, log: _Log) -> Trial:
     from codeact.sandbox import Sandbox  # noqa: PLC0415 - see `examine`
     from codeact.tools import tool  # noqa: PLC0415 - see `examine`
 
@@ -167,11 +179,12 @@ def _try(name: str) -> Trial:
         setup = time.perf_counter() - began
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
         return Trial(name, ok=False, setup=None, run=None, problem=_told(error, name))
+    log.causes.clear()
     began = time.perf_counter()
     result = sandbox.run(PROGRAM)
     took = time.perf_counter() - began
     if not result.ok:
-        problem: str | None = "; ".join(result.observation().splitlines())
+        problem: str | None = "; ".join([*result.observation().splitlines(), *log.causes])
     elif (result.value, result.stdout, [call.state for call in result.calls]) != (42, "hello\n", ["ok"]):
         problem = f"a program that should give 42 gave: {'; '.join(result.observation().splitlines())}"
     else:

@@ -22,7 +22,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that writes plain text where there is no terminal, or NO_COLOR is set. Text such as `:x:` stays text."""
+    """A console: plain text where there is no terminal, no colours where NO_COLOR is set. Text such as `:x:` stays text."""
     from rich.console import Console  # noqa: PLC0415 - see the package's docstring
 
     with contextlib.suppress(AttributeError):  # a stream of a test's own

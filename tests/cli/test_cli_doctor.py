@@ -55,12 +55,17 @@ def test_a_cache_of_no_use_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "not usable" in CliRunner().invoke(app, ["doctor"]).stdout
 
 
+def registered(folder: Path, engine: str, made_by: str) -> None:
+    """A package that is installed there and has an engine, all of one name."""
+    about = folder / f"{engine}-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {engine}\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(f"[codeact.engines]\n{engine} = {engine}:{made_by}\n")
+
+
 def test_an_engine_that_does_not_work(command: Command, folder: Path) -> None:
     (folder / "broken.py").write_text("def make():\n    raise RuntimeError('no such\\nprocessor')\n")
-    about = folder / "broken-1.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    (about / "entry_points.txt").write_text("[codeact.engines]\nbroken = broken:make\n")
+    registered(folder, "broken", "make")
     told = "the package broken cannot set it up: RuntimeError: no such processor"
     done = command("doctor", "--json")
     trials = {trial["engine"]: trial for trial in json.loads(done.stdout)["engines"]}
@@ -71,3 +76,33 @@ def test_an_engine_that_does_not_work(command: Command, folder: Path) -> None:
     assert f"broken           does not work: {told}\n" in shown.stdout
     assert shown.returncode == 1
     assert command("run", "-c", "1", "--engine", "broken").stderr == f"codeact: --engine broken: {told}\n"
+
+
+RAISES = """
+from codeact.engines import load
+
+class Raising:
+    name = "raising"
+
+    def open(self, faces, limits):
+        self.inner = load("restricted").open(faces, limits)
+        return self
+
+    alive = True
+
+    def run(self, program, doors):
+        raise RuntimeError("no such\\nprocessor")
+
+    def close(self):
+        self.inner.close()
+"""
+
+
+def test_an_engine_that_fails_with_a_program(command: Command, folder: Path) -> None:
+    (folder / "raising.py").write_text(RAISES)
+    registered(folder, "raising", "Raising")
+    done = command("doctor", "--json")
+    (trial,) = (trial for trial in json.loads(done.stdout)["engines"] if trial["engine"] == "raising")
+    assert trial["problem"].startswith("failed: host; ")
+    assert trial["problem"].endswith("; RuntimeError: no such processor")
+    assert (done.returncode, done.stderr) == (1, "")
