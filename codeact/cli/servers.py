@@ -80,6 +80,8 @@ def mcp(  # noqa: PLR0913, PLR0917 - each is an option of the command
         refuse(f"--outbox {outbox}: nothing can be proposed; grant something with --actions")
     if allow_host and http is None:
         refuse("--allow-host: it is for --http")
+    if actions and outbox is None:
+        say("nothing keeps what programs propose for a decision; --outbox FILE does")
     from codeact.integrations.mcp import server, transports  # noqa: PLC0415 - see the package's docstring
 
     if http is None and sys.stdin is None:

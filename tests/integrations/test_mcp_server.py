@@ -655,6 +655,13 @@ def test_what_tools_print_goes_to_stderr_also_when_it_is_written_at_the_end(fold
     assert (rest, b"noise of a tool" in err) == (b"", True)
 
 
+def test_the_command_says_where_nothing_keeps_what_is_proposed(folder: Path) -> None:
+    with started(folder, "--actions", "shop:pay") as process:
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert err.startswith(b"codeact: nothing keeps what programs propose for a decision; --outbox FILE")
+
+
 def test_the_command_serves_over_http(folder: Path) -> None:
     async def played(url: str) -> None:
         for mode in MODES:
