@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from codeact.extras import extra
-from codeact.integrations.conversations import LOST, Programs, checked_programs, interpreter_of
+from codeact.integrations.conversations import Programs, checked_programs, interpreter_of
+from codeact.integrations.interpreter import LOST
 from codeact.models.programs import RUN_PYTHON, SCHEMA, asked
 
 with extra("agent-framework", "codeact.integrations.agent_framework"):
@@ -64,10 +65,11 @@ class CodeactProvider(ContextProvider):
             if program.code is None:
                 return f"not run: {program.unreadable}"
             interpreter = interpreter_of(programs, session.session_id, named="a session to the run")
-            note = [] if interpreter.is_open or not state.get("programs", 0) else [LOST]
+            if state.get("programs", 0) and not interpreter.is_open:
+                interpreter.tell(LOST)
             result = await interpreter.run_async(program.code)
             state["programs"] = state.get("programs", 0) + 1
-            return "\n".join([result.observation(), *note])
+            return result.observation()
 
         tool = FunctionTool(
             name=RUN_PYTHON,

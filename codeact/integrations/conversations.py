@@ -11,10 +11,7 @@ from codeact import prompt
 from codeact.integrations.interpreter import Interpreter
 from codeact.sandbox import Sandbox
 
-__all__ = ["LOST", "Conversations", "Programs", "checked_programs", "interpreter_of"]
-
-LOST = "note: this is a new session; the names of earlier programs are gone"
-"""What a model is told where its conversation goes on elsewhere, or after the host has ended it."""
+__all__ = ["Conversations", "Programs", "checked_programs", "interpreter_of"]
 
 
 class Conversations:

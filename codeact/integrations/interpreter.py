@@ -24,7 +24,11 @@ from codeact.world import PastRun
 if TYPE_CHECKING:
     from codeact.outbox import Entry, Outbox
 
-__all__ = ["RUN_PYTHON", "Interpreter", "MakeInterpreter", "made_by_default"]
+__all__ = ["LOST", "RUN_PYTHON", "Interpreter", "MakeInterpreter", "made_by_default"]
+
+
+LOST = "this is a new session; the names of earlier programs are gone"
+"""What the next program is told where its conversation goes on in another session."""
 
 
 class Interpreter:
@@ -34,7 +38,7 @@ class Interpreter:
     `results`, with their receipts; `proposals`; and, where there is an outbox, the `entries` of what was submitted to it.
 
     Programs run one after the other; one that comes while another one runs waits for it. Where a session is over because
-    it was idle for too long, the next program finds a new one. An interpreter is a context manager and closes at its end.
+    it was idle for too long, the next program finds a new one, and is told. An interpreter is a context manager and closes at its end.
     """
 
     def __init__(  # noqa: PLR0913 - named settings, each with a default
@@ -139,6 +143,10 @@ class Interpreter:
         """
         self._prologue, self._prepared = prologue, False
 
+    def tell(self, note: str) -> None:
+        """Have the result of the next program say something beside its own note, such as `LOST`."""
+        self._note = note
+
     @property
     def is_prepared(self) -> bool:
         """Whether the prologue has done its work in the world that there is."""
@@ -166,7 +174,6 @@ class Interpreter:
                 self._opened(before.history).restore()
             except RuntimeError:
                 self.close()
-                self._note = _MOVED
 
     def run(self, code: str) -> Result:
         """Run the next program of the conversation.
@@ -207,6 +214,7 @@ class Interpreter:
         session, self._session = self._session, None
         if session is not None:
             session.close()
+            self.tell(LOST)
 
     def _opened(self, history: Iterable[PastRun] = ()) -> Session:
         if self._session is None:
@@ -233,8 +241,6 @@ class Interpreter:
             self.close()
         return result
 
-
-_MOVED = "there are other tools now, and this is a new session: the names of earlier programs are gone"
 
 _WAIT = 0.005
 """Seconds after which a program that waits for another one looks again; a lock of asyncio belongs to one loop, and

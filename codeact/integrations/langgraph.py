@@ -7,8 +7,8 @@ from typing import Any
 
 from codeact import prompt
 from codeact.extras import extra
-from codeact.integrations.conversations import LOST, Programs, checked_programs, interpreter_of
-from codeact.integrations.interpreter import Interpreter
+from codeact.integrations.conversations import Programs, checked_programs, interpreter_of
+from codeact.integrations.interpreter import LOST, Interpreter
 from codeact.integrations.storable import stored
 from codeact.result import Result
 
@@ -39,8 +39,7 @@ def eval_fn(programs: Programs) -> Callable[[str, Context], tuple[str, Context]]
     checked_programs(programs)
 
     def run(code: str, context: Context) -> tuple[str, Context]:
-        interpreter, note = _interpreter(programs, context)
-        return _told(interpreter.run(code), note)
+        return _told(_interpreter(programs, context).run(code))
 
     return run
 
@@ -50,8 +49,7 @@ def eval_fn_async(programs: Programs) -> Callable[[str, Context], Awaitable[tupl
     checked_programs(programs)
 
     async def run(code: str, context: Context) -> tuple[str, Context]:
-        interpreter, note = _interpreter(programs, context)
-        return _told(await interpreter.run_async(code), note)
+        return _told(await _interpreter(programs, context).run_async(code))
 
     return run
 
@@ -66,8 +64,8 @@ def instructions(programs: Programs, base: str = "") -> str:
     return prompt.system(checked_programs(programs).sandbox, has_tools=False, instructions=base)
 
 
-def _interpreter(programs: Programs, context: Mapping[str, Any]) -> tuple[Interpreter, list[str]]:
-    """The thread's interpreter, and what its program is to be told beside the observation."""
+def _interpreter(programs: Programs, context: Mapping[str, Any]) -> Interpreter:
+    """The thread's interpreter."""
     sandbox = programs.sandbox
     if strange := sorted(context.keys() - {LAST} - sandbox.tools.keys() - sandbox.actions.keys()):
         msg = (
@@ -77,8 +75,10 @@ def _interpreter(programs: Programs, context: Mapping[str, Any]) -> tuple[Interp
         raise ValueError(msg)
     thread = ensure_config().get("configurable", {}).get("thread_id")
     interpreter = interpreter_of(programs, thread, named='config={"configurable": {"thread_id": "…"}} to the graph')
-    return interpreter, [] if interpreter.is_open or LAST not in context else [LOST]
+    if LAST in context and not interpreter.is_open:
+        interpreter.tell(LOST)
+    return interpreter
 
 
-def _told(result: Result, note: list[str]) -> tuple[str, Context]:
-    return "\n".join([result.observation(), *note]), {LAST: stored(result)}
+def _told(result: Result) -> tuple[str, Context]:
+    return result.observation(), {LAST: stored(result)}

@@ -137,6 +137,14 @@ def _described(of: str) -> int:
     return len(of)
 
 
+def test_a_program_after_the_end_of_a_session_is_told(make) -> None:
+    interpreter = Interpreter(make([]))
+    assert interpreter.run("x = 1\nx").note is None
+    interpreter.close()
+    assert interpreter.run("2").note == "this is a new session; the names of earlier programs are gone"
+    assert interpreter.run("3").note is None
+
+
 def test_limits_are_named(make) -> None:
     with Interpreter(make([], timeout=0.2)) as interpreter:
         assert "timeout" in interpreter.run("while True: pass").observation()
