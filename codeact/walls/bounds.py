@@ -34,10 +34,10 @@ def endless(site: Site) -> str:
         begun = time.monotonic()
         result = site.sandbox().run(program)
         longest = max(longest, time.monotonic() - begun)
+        if longest > site.limits.timeout + LATE:
+            msg = f"a program ran for {longest:.2f} s, and the limit is {site.limits.timeout:g} s"
+            raise Broken(msg)
         met.add(_stopped(result, {"timeout", "fuel"}))
-    if longest > site.limits.timeout + LATE:
-        msg = f"a program ran for {longest:.2f} s, and the limit is {site.limits.timeout:g} s"
-        raise Broken(msg)
     return f"stopped by {' and '.join(sorted(met))} after {longest:.2f} s (limit timeout={site.limits.timeout:g} s)"
 
 

@@ -233,7 +233,7 @@ MUTATIONS: dict[str, tuple[int, Make, str]] = {
     "the environment can be read": (8, breached("os.getenv"), "the value of a canary variable came out"),
     "the environment of the launch can be read": (8, breached("/proc/self/environ"), "of this process came out"),
     "the environment can be read by its address": (8, breached("ctypes"), "the value of a canary variable came out"),
-    "an endless loop goes on": (9, lax(timeout=5.0, fuel=10**15), "the limit is 1 s"),
+    "an endless loop goes on": (9, lax(timeout=3.5, fuel=10**15), "the limit is 1 s"),
     "a bomb is not stopped": (10, lax(memory=2_000_000_000, timeout=20.0, fuel=10**12), "the host grew by"),
     "a process can be made": (11, breached("os.system"), "a program made another process"),
     "a process can be left": (11, breached("'sleep', '10'"), "a program left a process behind"),
