@@ -148,7 +148,7 @@ def load_engine(name: str, guest: Path | None = None) -> None:
         load(name, guest)
     except Exception as error:  # noqa: BLE001 - engines of others may fail in any way
         told = str(error).removeprefix(f"engine={name!r}: ")
-        refuse(f"--engine {name}: {told or type(error).__name__}")
+        refuse(f"{f'--engine {name}' if guest is None else '--guest'}: {told or type(error).__name__}")
 
 
 def _tools(places: list[str]) -> Toolset:
