@@ -1,8 +1,10 @@
 """Runs hostile programs in a process of its own and prints what came of each, as a line of JSON.
 
     python tests/escapes/case.py FILE ENGINE [NAME...]
+    python tests/escapes/case.py --each-in-a-child
 
-FILE is one program of the collection (`.py`), or a table of the project's own (`.toml`), of which NAMEs may be chosen.
+The second reads lines of JSON, `[FILE, ENGINE]`, and answers each by one: a process that has imported all there is to import
+is forked for each, so that nobody waits for that again. FILE is one program of the collection (`.py`), or a table of the project's own (`.toml`), of which NAMEs may be chosen.
 The process is the host: the canaries are in its environment, in a file, and in what surrounds the tools.
 """
 
@@ -21,12 +23,13 @@ import tempfile
 import threading
 import time
 import tomllib
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from codeact import Limits, Result, Sandbox, tool
 
@@ -170,12 +173,49 @@ def told(result: Result) -> dict[str, Any]:
 
 
 def main() -> None:
-    path, engine = Path(sys.argv[1]), sys.argv[2]
     warnings.simplefilter("default")
+    if sys.argv[1:] == ["--each-in-a-child"]:
+        serve()
+    else:
+        run(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
+
+
+def run(path: Path, engine: str, chosen: list[str]) -> None:
     with host(engine, float(os.environ.get("CODEACT_CASE_TIMEOUT", TIMEOUT))) as sandbox:
-        for name, source, runs in programs(path, engine, sys.argv[3:]):
+        for name, source, runs in programs(path, engine, chosen):
             print(json.dumps({"begun": name}), flush=True)  # noqa: T201 - that is what it is for
             print(json.dumps({"name": name} | judged(sandbox, source, runs)), flush=True)  # noqa: T201
+
+
+def serve() -> None:
+    for module in ("codeact.engines.restricted.engine", "codeact.engines.wasm", "wasm_runtime.machine"):
+        import_module(module)  # and not a thing more: an engine is set up by the process that uses it
+    for line in sys.stdin:
+        path, engine = json.loads(line)
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            child = os.fork()
+            if child == 0:
+                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+                os.dup2(out.fileno(), 1)
+                os.dup2(err.fileno(), 2)
+                leave(Path(path), engine)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            told = [stream.seek(0) or stream.read().decode(errors="replace") for stream in (out, err)]
+        print(json.dumps({"returncode": code, "stdout": told[0], "stderr": told[1]}), flush=True)  # noqa: T201 - as above
+
+
+def leave(path: Path, engine: str) -> NoReturn:
+    """Run a program and end this process, as a process that was started for it would."""
+    code = 1
+    try:
+        run(path, engine, [])
+        code = 0
+    except BaseException:  # noqa: BLE001 - it is told, and this process is over
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 if __name__ == "__main__":
