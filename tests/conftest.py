@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,13 @@ from codeact.offer import Offer
 from codeact.tools import Granted
 
 ENGINES = ("wasm", "restricted")
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported for all tests out of the collections that single tests ask for: frameworks are millions of objects."""
+    gc.collect()
+    gc.freeze()
+
 
 MakeSandbox = Callable[..., Sandbox]
 
