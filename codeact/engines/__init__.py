@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -116,6 +116,11 @@ class Face:
     awaitable: bool
     records: tuple[str, ...] = ()
     describes: bool = False
+
+
+def describer_of(faces: Iterable[Face]) -> str | None:
+    """The name of the tool that tells what the others are; None where each face says that of itself."""
+    return next((face.name for face in faces if face.describes), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codeact.engines import Doors, EngineUnavailable, Face, Fault, Frame, Kind, Outcome, Program
+from codeact.engines import Doors, EngineUnavailable, Face, Fault, Frame, Kind, Outcome, Program, describer_of
 from codeact.engines.room import HEADER, LONGEST, Room, bounded
 from codeact.limits import FUEL, Limits
 from codeact.values import Uncrossable
@@ -217,7 +217,7 @@ def _offered(faces: tuple[Face, ...]) -> dict[str, object]:
 
 
 def _told(faces: tuple[Face, ...]) -> dict[str, object]:
-    describer = next((face.name for face in faces if face.describes), None)
+    describer = describer_of(faces)
     leaflet = {face.name: (face.signature, face.doc, face.records) for face in faces if face.doc or describer is None}
     actions = [face.name.removeprefix(ACTIONS) for face in faces if face.name.startswith(ACTIONS)]
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from typing import Any, NoReturn
 
-from codeact.engines import Face
+from codeact.engines import Face, describer_of
 from codeact.engines.restricted.sealed import KEY
 from codeact.engines.restricted.world import World
 from wasm_runtime.guest.names import ACTIONS, MissingKey, explained, listed, may_be, unknown_action, unknown_tool
@@ -93,9 +93,9 @@ class Rack:
 
     __slots__ = ("_made", "_world", "describer", "faces")
 
-    def __init__(self, world: World, faces: dict[str, Face]) -> None:
+    def __init__(self, world: World, faces: dict[str, Face], describer: str | None) -> None:
         self.faces = faces
-        self.describer = _describer(world)
+        self.describer = describer
         self._world = world
         self._made: dict[str, Tool] = {}
 
@@ -237,7 +237,7 @@ class _ShadowingActionbox(Actionbox, key=KEY):
 def explain(tool: Tool) -> str:
     """A tool's signature and documentation; where that is for another tool to say, what it says."""
     face, world = tool._face, tool._world  # noqa: SLF001
-    describer = _describer(world)
+    describer = describer_of(world.faces)
     if face.doc or describer is None:
         return explained([_told(face)])
     return str(_asked(world, describer, (face.name,)))
@@ -252,10 +252,6 @@ def _asked(world: World, name: str, args: tuple[str, ...]) -> object:
     return world.passage.call(world.passage.packed(name, args, {}, current_line(world.program)))
 
 
-def _describer(world: World) -> str | None:
-    return next((face.name for face in world.faces if face.describes), None)
-
-
 def make_toolboxes(world: World) -> tuple[Toolbox, Toolbox]:
     """The tools of one world, and its actions."""
     tools: dict[str, Face] = {}
@@ -263,7 +259,8 @@ def make_toolboxes(world: World) -> tuple[Toolbox, Toolbox]:
     for face in world.faces:
         name = face.name.removeprefix(ACTIONS)
         (tools if name == face.name else actions)[name] = face
-    rack, other = Rack(world, tools), Rack(world, actions)
+    describer = describer_of(world.faces)
+    rack, other = Rack(world, tools, describer), Rack(world, actions, describer)
     return (
         _filled(_ShadowingToolbox if _shadows(tools) else Toolbox, rack, other),
         _filled(_ShadowingActionbox if _shadows(actions) else Actionbox, other, rack),
