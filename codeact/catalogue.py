@@ -1,7 +1,7 @@
 """Finding tools among many: an index of what they say of themselves, and what programs ask it by.
 
-The ranking is BM25, as SQLite's FTS5 has it. That comes with Python, and takes a few milliseconds to import and 20 to index
-a thousand tools.
+The ranking is BM25, as SQLite's FTS5 has it. That comes with Python, and takes a few milliseconds to import and some fifty to
+index a thousand tools.
 """
 
 from __future__ import annotations
