@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict
 
 from codeact.extras import extra
 from codeact.integrations.conversations import Programs, checked_programs, interpreter_of
-from codeact.integrations.interpreter import LOST
 from codeact.models.programs import RUN_PYTHON, SCHEMA, asked
 
 with extra("agent-framework", "codeact.integrations.agent_framework"):
@@ -65,8 +64,8 @@ class CodeactProvider(ContextProvider):
             if program.code is None:
                 return f"not run: {program.unreadable}"
             interpreter = interpreter_of(programs, session.session_id, named="a session to the run")
-            if state.get("programs", 0) and not interpreter.is_open:
-                interpreter.tell(LOST)
+            if state.get("programs", 0):
+                interpreter.resume()
             result = await interpreter.run_async(program.code)
             state["programs"] = state.get("programs", 0) + 1
             return result.observation()

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from codeact.actions import Action
 from codeact.extras import extra
-from codeact.integrations.interpreter import Interpreter, MakeInterpreter
+from codeact.integrations.interpreter import LOST, Interpreter, MakeInterpreter
 from codeact.integrations.namespace import Namespace
 from codeact.integrations.selection import selected
 from codeact.limits import Limits
@@ -206,7 +206,8 @@ def _raised(result: Result, error: Error) -> Exception:
 def _told(result: Result) -> Any:
     """What the module shows the model."""
     printed = result.stdout.rstrip("\n")
-    if result.proposals or result.files or result.truncated or (printed and result.value is not None):
+    more = result.proposals or result.files or result.truncated or LOST in (result.note or "")
+    if more or (printed and result.value is not None):
         return result.observation()
     if result.value is None:
         return printed or None

@@ -91,6 +91,7 @@ class Interpreter:
         self._turn = threading.Lock()
         self._prologue = ""
         self._note = ""
+        self._lost = False
         self._prepared = False
 
     def __enter__(self) -> Self:
@@ -143,9 +144,9 @@ class Interpreter:
         """
         self._prologue, self._prepared = prologue, False
 
-    def tell(self, note: str) -> None:
-        """Have the result of the next program say something beside its own note, such as `LOST`."""
-        self._note = note
+    def resume(self) -> None:
+        """Know that the conversation had programs elsewhere: where no session is open, the first one is told that names are gone."""
+        self._lost = self._lost or self._session is None
 
     @property
     def is_prepared(self) -> bool:
@@ -170,8 +171,10 @@ class Interpreter:
             if before is None:
                 return
             before.close()
+            self._lost = True
             try:
                 self._opened(before.history).restore()
+                self._note = ""
             except RuntimeError:
                 self.close()
 
@@ -214,7 +217,7 @@ class Interpreter:
         session, self._session = self._session, None
         if session is not None:
             session.close()
-            self.tell(LOST)
+            self._lost = True
 
     def _opened(self, history: Iterable[PastRun] = ()) -> Session:
         if self._session is None:
@@ -222,6 +225,8 @@ class Interpreter:
                 tenant=self._tenant, task=self._task, files=self._files, history=history
             )
             self._prepared = False
+            if self._lost:  # not before: a program of the old session may still be under way
+                self._note, self._lost = LOST, False
         return self._session
 
     def _lacking(self, session: Session) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from codeact import prompt
 from codeact.extras import extra
 from codeact.integrations.conversations import Programs, checked_programs, interpreter_of
-from codeact.integrations.interpreter import LOST, Interpreter
+from codeact.integrations.interpreter import Interpreter
 from codeact.integrations.storable import stored
 from codeact.result import Result
 
@@ -75,8 +75,8 @@ def _interpreter(programs: Programs, context: Mapping[str, Any]) -> Interpreter:
         raise ValueError(msg)
     thread = ensure_config().get("configurable", {}).get("thread_id")
     interpreter = interpreter_of(programs, thread, named='config={"configurable": {"thread_id": "…"}} to the graph')
-    if LAST in context and not interpreter.is_open:
-        interpreter.tell(LOST)
+    if LAST in context:
+        interpreter.resume()
     return interpreter
 
 

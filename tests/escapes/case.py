@@ -23,13 +23,12 @@ import tempfile
 import threading
 import time
 import tomllib
-import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from codeact import Limits, Result, Sandbox, tool
 
@@ -198,24 +197,11 @@ def serve() -> None:
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
                 os.dup2(out.fileno(), 1)
                 os.dup2(err.fileno(), 2)
-                leave(Path(path), engine)
+                run(Path(path), engine, [])
+                return  # and end as a process does that was started for it
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             told = [stream.seek(0) or stream.read().decode(errors="replace") for stream in (out, err)]
         print(json.dumps({"returncode": code, "stdout": told[0], "stderr": told[1]}), flush=True)  # noqa: T201 - as above
-
-
-def leave(path: Path, engine: str) -> NoReturn:
-    """Run a program and end this process, as a process that was started for it would."""
-    code = 1
-    try:
-        run(path, engine, [])
-        code = 0
-    except BaseException:  # noqa: BLE001 - it is told, and this process is over
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
 
 
 if __name__ == "__main__":

@@ -49,9 +49,12 @@ class Children:
         assert parent.stdout is not None
         stuck = threading.Timer(STUCK, os.killpg, (parent.pid, signal.SIGKILL))
         stuck.start()
+        answer = ""
         try:
             print(json.dumps([str(path), engine]), file=parent.stdin, flush=True)
             answer = parent.stdout.readline()
+        except BrokenPipeError:
+            pass
         finally:
             stuck.cancel()
         if not answer:
@@ -66,7 +69,7 @@ class Children:
             self._parent = None
 
     def _started(self) -> subprocess.Popen[str]:
-        if self._parent is None:
+        if self._parent is None or self._parent.poll() is not None:
             command = [sys.executable, str(CHILD), "--each-in-a-child"]
             pipe = subprocess.PIPE
             self._parent = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True)

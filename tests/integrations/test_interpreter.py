@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
@@ -143,6 +144,26 @@ def test_a_program_after_the_end_of_a_session_is_told(make) -> None:
     interpreter.close()
     assert interpreter.run("2").note == "this is a new session; the names of earlier programs are gone"
     assert interpreter.run("3").note is None
+
+
+def test_a_program_under_way_is_not_told_of_the_session_that_comes_after_it(make) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        """Wait."""
+        begun.set()
+        go_on.wait(20)
+
+    interpreter = Interpreter(make([tool(wait)]))
+    told = []
+    under_way = threading.Thread(target=lambda: told.append(interpreter.run("tools.wait()\n1").note))
+    under_way.start()
+    begun.wait(20)
+    interpreter.close()
+    go_on.set()
+    under_way.join()
+    assert told == [None]
+    assert interpreter.run("2").note == "this is a new session; the names of earlier programs are gone"
 
 
 def test_limits_are_named(make) -> None:
